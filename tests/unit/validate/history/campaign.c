@@ -19,13 +19,13 @@ enum { HOUR = 3600, NODES = 8, MANY = 5000 };
 
 static const double now = 1795190000;
 static char path[] = "/tmp/muster-campaign-XXXXXX";
-static const char *of_cluster;    /* cluster of the runs that are added */
-static const char *asked_cluster; /* cluster to read; NULL: any */
+static const char *added_cluster;   /* cluster of the runs that are added */
+static const char *queried_cluster; /* cluster to read; NULL: any */
 
 /* Adds a run with one node that ended `ago` seconds before now and took 60 s. campaign, nodes:
  * NULL if it belongs to no campaign. */
-static void add(const char *run, double ago, const char *campaign, const char *nodes,
-                const char *level, const char *node, enum verdict verdict, enum fault_code code)
+static void add_run(const char *run, double ago, const char *campaign, const char *nodes,
+                    const char *level, const char *node, enum verdict verdict, enum fault_code code)
 {
     struct records records = {0};
     struct error err;
@@ -46,7 +46,7 @@ static void add(const char *run, double ago, const char *campaign, const char *n
     records_add(&records, &record);
     is_int(history_add(path,
                        &(struct history_run){.run = run,
-                                             .cluster = of_cluster,
+                                             .cluster = added_cluster,
                                              .level = level,
                                              .time = now - ago,
                                              .seconds = 60},
@@ -60,20 +60,20 @@ static void add(const char *run, double ago, const char *campaign, const char *n
     records_clear(&records);
 }
 
-static void is_campaign(const char *name, const char *expected, const char *what)
+static void check_campaign(const char *name, const char *expected, const char *what)
 {
     struct campaign campaign;
     struct error err;
     char text[200] = "error";
 
-    if (campaign_read(path, name, asked_cluster, NULL, &campaign, &err) >= 0) {
+    if (campaign_read(path, name, queried_cluster, NULL, &campaign, &err) >= 0) {
         campaign_describe(&campaign, text, sizeof text);
         campaign_clear(&campaign);
     }
     is_str(text, expected, "%s", what);
 }
 
-static void histories(void)
+static void test_histories(void)
 {
     struct campaign campaign;
     struct hostlist names = {0}, clusters = {0}, nodes = {0};
@@ -82,35 +82,38 @@ static void histories(void)
     is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 0,
            "without runs there is no campaign");
     campaign_clear(&campaign);
-    add("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, FAULT_NONE);
-    add("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, FAULT_NONE);
-    is_campaign("spring", "1 of 4 nodes certified (standard), 3 left",
-                "a node certified before the campaign is left");
-    add("r2", 7 * HOUR, "spring", "n[1-4]", "standard", "n2", VERDICT_FAIL, FAULT_RAIL_SLOW);
-    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
-                "a node that failed is not left");
-    add("r3", 6 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
-    add("r4", 6 * HOUR - 1, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
-    add("r5", 5 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_PROCESS_SLOW);
-    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
-                "a node that a job had, or that was unknown once, is left");
-    add("r6", 4 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_PROCESS_SLOW);
-    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
-                "... one that was unknown twice is not");
-    add("r7", 3 * HOUR, NULL, NULL, "quick", "n4", VERDICT_PASS, FAULT_NONE);
-    is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
-                "a certificate of a lower level does not count");
-    add("r8", 2 * HOUR, NULL, NULL, "full", "n4", VERDICT_PASS, FAULT_NONE);
-    add("r9", 2 * HOUR - 1, NULL, NULL, "standard", "n2", VERDICT_PASS, FAULT_NONE);
-    add("r10", 2 * HOUR - 2, NULL, NULL, "standard", "n9", VERDICT_PASS, FAULT_NONE);
-    is_campaign("spring", "3 of 4 nodes certified (standard), 1 unknown",
-                "a run outside the campaign counts, but adds no other nodes");
-    add("r11", 1 * HOUR, NULL, NULL, "quick", "n1", VERDICT_FAIL, FAULT_RAIL_SLOW);
-    is_campaign("spring", "2 of 4 nodes certified (standard), 1 failed, 1 unknown",
-                "a node that fails later has failed");
-    add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, FAULT_NONE);
-    is_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
-                "without node names only their number is known");
+    add_run("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, FAULT_NONE);
+    add_run("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, FAULT_NONE);
+    check_campaign("spring", "1 of 4 nodes certified (standard), 3 left",
+                   "a node certified before the campaign is left");
+    add_run("r2", 7 * HOUR, "spring", "n[1-4]", "standard", "n2", VERDICT_FAIL, FAULT_RAIL_SLOW);
+    check_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
+                   "a node that failed is not left");
+    add_run("r3", 6 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
+    add_run("r4", 6 * HOUR - 1, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN,
+            FAULT_NODE_AWAY);
+    add_run("r5", 5 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN,
+            FAULT_PROCESS_SLOW);
+    check_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
+                   "a node that a job had, or that was unknown once, is left");
+    add_run("r6", 4 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN,
+            FAULT_PROCESS_SLOW);
+    check_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
+                   "... one that was unknown twice is not");
+    add_run("r7", 3 * HOUR, NULL, NULL, "quick", "n4", VERDICT_PASS, FAULT_NONE);
+    check_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
+                   "a certificate of a lower level does not count");
+    add_run("r8", 2 * HOUR, NULL, NULL, "full", "n4", VERDICT_PASS, FAULT_NONE);
+    add_run("r9", 2 * HOUR - 1, NULL, NULL, "standard", "n2", VERDICT_PASS, FAULT_NONE);
+    add_run("r10", 2 * HOUR - 2, NULL, NULL, "standard", "n9", VERDICT_PASS, FAULT_NONE);
+    check_campaign("spring", "3 of 4 nodes certified (standard), 1 unknown",
+                   "a run outside the campaign counts, but adds no other nodes");
+    add_run("r11", 1 * HOUR, NULL, NULL, "quick", "n1", VERDICT_FAIL, FAULT_RAIL_SLOW);
+    check_campaign("spring", "2 of 4 nodes certified (standard), 1 failed, 1 unknown",
+                   "a node that fails later has failed");
+    add_run("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, FAULT_NONE);
+    check_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
+                   "without node names only their number is known");
     campaign_read(path, "autumn", NULL, NULL, &campaign, &err);
     ok(!campaign.is_named, "... and is_named says so");
     campaign_clear(&campaign);
@@ -128,35 +131,35 @@ static void histories(void)
 }
 
 /* The other cluster has a node n2 as well. */
-static void heeds_its_own_cluster(void)
+static void reads_runs_of_its_cluster_only(void)
 {
     struct hostlist names = {0}, clusters = {0};
     struct error err;
 
-    of_cluster = "red";
-    add("c1", 50, "twins", "n[1-4]", "quick", "n1", VERDICT_PASS, FAULT_NONE);
-    of_cluster = "blue";
-    add("c2", 40, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
-    is_campaign("twins", "1 of 4 nodes certified (quick), 3 left",
-                "a node certified by another cluster's run is left");
-    of_cluster = NULL;
-    add("c3", 30, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
-    is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
-                "... but a run without a cluster counts");
-    of_cluster = "blue";
-    add("c4", 20, "twins", "n[5-8]", "standard", "n5", VERDICT_PASS, FAULT_NONE);
-    of_cluster = NULL;
-    asked_cluster = "red";
-    is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
-                "a campaign of the same name on another cluster is separate");
-    asked_cluster = "blue";
-    is_campaign("twins", "1 of 4 nodes certified (standard), 3 left", "... with its own nodes");
-    asked_cluster = NULL;
+    added_cluster = "red";
+    add_run("c1", 50, "twins", "n[1-4]", "quick", "n1", VERDICT_PASS, FAULT_NONE);
+    added_cluster = "blue";
+    add_run("c2", 40, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
+    check_campaign("twins", "1 of 4 nodes certified (quick), 3 left",
+                   "a node certified by another cluster's run is left");
+    added_cluster = NULL;
+    add_run("c3", 30, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
+    check_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
+                   "... but a run without a cluster counts");
+    added_cluster = "blue";
+    add_run("c4", 20, "twins", "n[5-8]", "standard", "n5", VERDICT_PASS, FAULT_NONE);
+    added_cluster = NULL;
+    queried_cluster = "red";
+    check_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
+                   "a campaign of the same name on another cluster is separate");
+    queried_cluster = "blue";
+    check_campaign("twins", "1 of 4 nodes certified (standard), 3 left", "... with its own nodes");
+    queried_cluster = NULL;
     is_int(campaign_list(path, "twins", &names, &clusters, &err), 0, "both are listed");
     ok(clusters.count == 2 && strcmp(clusters.names[0], "red") == 0 &&
            strcmp(clusters.names[1], "blue") == 0,
        "... with their clusters");
-    add("c5", 10, "twins", "n[5-8]", "standard", "n6", VERDICT_PASS, FAULT_NONE);
+    add_run("c5", 10, "twins", "n[5-8]", "standard", "n6", VERDICT_PASS, FAULT_NONE);
     hostlist_clear(&names);
     hostlist_clear(&clusters);
     is_int(campaign_list(path, "twins", &names, &clusters, &err), 0,
@@ -187,7 +190,7 @@ static int count_names(const char *campaign)
 }
 
 /* The names have no pattern, so the list does not fit into one record. */
-static void knows_thousands_of_nodes(void)
+static void stores_thousands_of_nodes(void)
 {
     struct campaign campaign = {.name = "summer"}, found;
     struct records records = {0};
@@ -242,14 +245,14 @@ static void knows_thousands_of_nodes(void)
     records_clear(&records);
 }
 
-static int scanned; /* rows read by full scans */
+static int scanned_rows; /* rows read by full scans */
 
 int __real_sqlite3_finalize(sqlite3_stmt *statement);
 int __wrap_sqlite3_finalize(sqlite3_stmt *statement);
 int __wrap_sqlite3_finalize(sqlite3_stmt *statement)
 {
     if (statement)
-        scanned += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+        scanned_rows += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
     return __real_sqlite3_finalize(statement);
 }
 
@@ -270,14 +273,14 @@ static void reads_no_records_of_nodes(void)
                NULL, 0, &records, 0, &err),
            0, "a run with %d records of nodes", MANY);
     records_clear(&records);
-    scanned = 0;
+    scanned_rows = 0;
     is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 1, "a campaign is read");
     campaign_clear(&campaign);
-    ok(scanned < MANY / 10, "... without a scan of those records: %d rows", scanned);
+    ok(scanned_rows < MANY / 10, "... without a scan of those records: %d rows", scanned_rows);
 }
 
-static void is_group(const struct cluster *cluster, const struct campaign *campaign, size_t most,
-                     const char *expected, const char *what)
+static void check_group(const struct cluster *cluster, const struct campaign *campaign, size_t most,
+                        const char *expected, const char *what)
 {
     struct group group;
     struct error err;
@@ -294,7 +297,7 @@ static void is_group(const struct cluster *cluster, const struct campaign *campa
     group_clear(&group);
 }
 
-static void groups(void)
+static void test_groups(void)
 {
     static char names[NODES][4], longest[80], empty[] = "", part[] = "batch", other[] = "gpu";
     static struct cluster_node nodes[NODES];
@@ -318,48 +321,48 @@ static void groups(void)
                                          .is_responding = true,
                                          .state = "idle"};
     }
-    is_group(&cluster, &campaign, 3, "n[1-3] + ; 8 0 0", "the first group has no partners");
-    is_group(&cluster, &campaign, 0, "n[1-8] + ; 8 0 0",
-             "without a limit all free nodes are chosen");
+    check_group(&cluster, &campaign, 3, "n[1-3] + ; 8 0 0", "the first group has no partners");
+    check_group(&cluster, &campaign, 0, "n[1-8] + ; 8 0 0",
+                "without a limit all free nodes are chosen");
     campaign.states[0] = campaign.states[1] = CAMPAIGN_CERTIFIED;
     campaign.states[2] = CAMPAIGN_FAILED;
-    is_group(&cluster, &campaign, 3, "n[4-6] + n[1-2]; 5 0 0",
-             "the next group has certified nodes as partners");
+    check_group(&cluster, &campaign, 3, "n[4-6] + n[1-2]; 5 0 0",
+                "the next group has certified nodes as partners");
     nodes[0].is_allocated = nodes[3].is_allocated = true;
     nodes[0].is_idle = nodes[3].is_idle = false;
-    is_group(&cluster, &campaign, 3, "n[5-7] + n2; 4 1 0",
-             "busy nodes are neither chosen nor partners");
+    check_group(&cluster, &campaign, 3, "n[5-7] + n2; 4 1 0",
+                "busy nodes are neither chosen nor partners");
     nodes[4].is_drained = true;
-    is_group(&cluster, &campaign, 3, "n[6-8] + n2; 3 1 1", "a drained node is not chosen");
+    check_group(&cluster, &campaign, 3, "n[6-8] + n2; 3 1 1", "a drained node is not chosen");
     for (int i = 5; i < NODES; i++) {
         nodes[i].is_reserved = true;
         nodes[i].is_idle = false;
     }
     nodes[7].is_reserved = false;
     nodes[7].is_idle = true;
-    is_group(&cluster, &campaign, 3, "n8 + n[2-3]; 1 3 1",
-             "a single node gets any free partner, certified ones first");
+    check_group(&cluster, &campaign, 3, "n8 + n[2-3]; 1 3 1",
+                "a single node gets any free partner, certified ones first");
     nodes[7].is_allocated = true;
-    is_group(&cluster, &campaign, 3, " + ; 0 4 1", "with no free node there is no group");
+    check_group(&cluster, &campaign, 3, " + ; 0 4 1", "with no free node there is no group");
     nodes[7].is_allocated = false;
     for (int i = 1; i < 3; i++)
         nodes[i].is_allocated = !(nodes[i].is_idle = false);
-    is_group(&cluster, &campaign, 3, " + ; 0 4 1",
-             "a single node waits while others are busy, since links need two");
+    check_group(&cluster, &campaign, 3, " + ; 0 4 1",
+                "a single node waits while others are busy, since links need two");
     hostlist_clear(&partitions[0].nodes);
     hostlist_expand("n[2-8]", &partitions[0].nodes, &err);
     hostlist_expand("n1,n8", &partitions[1].nodes, &err);
     cluster.partition_count = 2;
     nodes[0].is_allocated = !(nodes[0].is_idle = true);
-    is_group(&cluster, &campaign, 3, "n8 + n1; 1 3 1",
-             "... but not if another of its partitions has a partner");
+    check_group(&cluster, &campaign, 3, "n8 + n1; 1 3 1",
+                "... but not if another of its partitions has a partner");
     hostlist_clear(&partitions[0].nodes);
     hostlist_clear(&partitions[1].nodes);
     hostlist_expand("n[1-8]", &partitions[0].nodes, &err);
     cluster.partition_count = 1;
     for (int i = 0; i < 7; i++)
         nodes[i].is_drained = true;
-    is_group(&cluster, &campaign, 3, "n8 + ; 1 0 4", "... nor if no other node will be free");
+    check_group(&cluster, &campaign, 3, "n8 + ; 1 0 4", "... nor if no other node will be free");
     for (int i = 0; i < NODES; i++)
         nodes[i].is_allocated = nodes[i].is_reserved = nodes[i].is_drained =
             !(nodes[i].is_idle = true);
@@ -367,21 +370,22 @@ static void groups(void)
     hostlist_expand("n[1-6]", &partitions[0].nodes, &err);
     hostlist_expand("n[7-8]", &partitions[1].nodes, &err);
     cluster.partition_count = 2;
-    is_group(&cluster, &campaign, 0, "n[4-6] + n[1-2]; 5 0 0",
-             "a group is in the partition with the most nodes left");
+    check_group(&cluster, &campaign, 0, "n[4-6] + n[1-2]; 5 0 0",
+                "a group is in the partition with the most nodes left");
     campaign.states[3] = campaign.states[4] = campaign.states[5] = CAMPAIGN_CERTIFIED;
-    is_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0", "... the next group is in the other one");
+    check_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0",
+                "... the next group is in the other one");
     cluster.partition_count = 1;
-    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "a node in no partition cannot be tested");
+    check_group(&cluster, &campaign, 0, " + ; 0 0 2", "a node in no partition cannot be tested");
     nodes[6].is_allocated = !(nodes[6].is_idle = false);
-    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "... even after its job has ended");
+    check_group(&cluster, &campaign, 0, " + ; 0 0 2", "... even after its job has ended");
     memset(longest, 'n', sizeof longest - 1);
     nodes[0].name = longest;
     hostlist_clear(&campaign.nodes);
     hostlist_append(&campaign.nodes, longest);
     campaign.states[0] = CAMPAIGN_LEFT;
-    is_group(&cluster, &campaign, 0, " + ; 0 0 1",
-             "a node with a name that is too long cannot be tested");
+    check_group(&cluster, &campaign, 0, " + ; 0 0 1",
+                "a node with a name that is too long cannot be tested");
     hostlist_clear(&partitions[0].nodes);
     hostlist_clear(&partitions[1].nodes);
     campaign_clear(&campaign);
@@ -397,11 +401,11 @@ int main(void)
     ok(!campaign_is_name("") && !campaign_is_name("-x") && !campaign_is_name("a b") &&
            !campaign_is_name("a;b"),
        "... and invalid names");
-    histories();
-    heeds_its_own_cluster();
-    knows_thousands_of_nodes();
+    test_histories();
+    reads_runs_of_its_cluster_only();
+    stores_thousands_of_nodes();
     reads_no_records_of_nodes();
-    groups();
+    test_groups();
     unlink(path);
     return tap_done();
 }

@@ -23,19 +23,19 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-static char seen[8000], *directory;
+static char seen_text[8000], *directory;
 
-static void see(const struct history_node *node, void *context)
+static void add_node(const struct history_node *node, void *context)
 {
-    size_t length = strlen(seen);
+    size_t length = strlen(seen_text);
 
     (void)context;
-    snprintf(seen + length, sizeof seen - length, "%s %s %s %.0f %s;", node->run, node->node,
-             verdict_name(node->verdict), node->time, node->part);
+    snprintf(seen_text + length, sizeof seen_text - length, "%s %s %s %.0f %s;", node->run,
+             node->node, verdict_name(node->verdict), node->time, node->part);
 }
 
-static int add(const char *path, const char *run, double time, enum verdict n1, enum verdict n2,
-               struct error *err)
+static int add_run(const char *path, const char *run, double time, enum verdict n1, enum verdict n2,
+                   struct error *err)
 {
     struct records records = {0};
     const struct history_node nodes[] = {
@@ -55,7 +55,7 @@ static int add(const char *path, const char *run, double time, enum verdict n1, 
     return rv;
 }
 
-static const char *in_directory(const char *name)
+static const char *path_in(const char *name)
 {
     static char paths[4][256];
     static int next;
@@ -65,52 +65,54 @@ static const char *in_directory(const char *name)
     return paths[next];
 }
 
-struct wanted {
+struct since_query {
     const char *node;
     double since;
 };
 
-static void note_since(const struct history_node *node, void *context)
+static void find_since(const struct history_node *node, void *context)
 {
-    struct wanted *wanted = context;
+    struct since_query *since_query = context;
 
-    if (strcmp(node->node, wanted->node) == 0)
-        wanted->since = node->since;
+    if (strcmp(node->node, since_query->node) == 0)
+        since_query->since = node->since;
 }
 
 /* Returns since when the node has its verdict; 0: the node is unknown. */
 static double since_of(const char *path, const char *node, struct error *err)
 {
-    struct wanted wanted = {node, 0};
+    struct since_query since_query = {node, 0};
 
-    return history_nodes(path, NULL, 100, note_since, &wanted, err) < 0 ? -1 : wanted.since;
+    return history_nodes(path, NULL, 100, find_since, &since_query, err) < 0 ? -1
+                                                                             : since_query.since;
 }
 
 static void test_runs(void)
 {
-    const char *path = in_directory("history.db");
+    const char *path = path_in("history.db");
     struct error err = {""};
 
-    is_int(history_nodes(path, NULL, 10, see, NULL, &err), 0,
+    is_int(history_nodes(path, NULL, 10, add_node, NULL, &err), 0,
            "without a database there is no history");
-    is_int(add(path, "r1", 100, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added");
-    is_int(add(path, "r2", 200, VERDICT_FAIL, VERDICT_PASS, &err), 0, "another one");
-    is_int(add(path, "r3", 300, VERDICT_FAIL, VERDICT_UNKNOWN, &err), 0, "and a third");
-    is_int(history_nodes(path, NULL, 10, see, NULL, &err), 2, "two nodes are known");
-    is_str(seen, "r3 n1 fail 300 eth1;r3 n2 unknown 300 ;", "each node has its newest verdict");
-    seen[0] = '\0';
-    is_int(history_nodes(path, "n1", 2, see, NULL, &err), 2, "the newest two runs of a node");
-    is_str(seen, "r3 n1 fail 300 eth1;r2 n1 fail 200 eth1;", "the newest run comes first");
+    is_int(add_run(path, "r1", 100, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added");
+    is_int(add_run(path, "r2", 200, VERDICT_FAIL, VERDICT_PASS, &err), 0, "another one");
+    is_int(add_run(path, "r3", 300, VERDICT_FAIL, VERDICT_UNKNOWN, &err), 0, "and a third");
+    is_int(history_nodes(path, NULL, 10, add_node, NULL, &err), 2, "two nodes are known");
+    is_str(seen_text, "r3 n1 fail 300 eth1;r3 n2 unknown 300 ;",
+           "each node has its newest verdict");
+    seen_text[0] = '\0';
+    is_int(history_nodes(path, "n1", 2, add_node, NULL, &err), 2, "the newest two runs of a node");
+    is_str(seen_text, "r3 n1 fail 300 eth1;r2 n1 fail 200 eth1;", "the newest run comes first");
     is_near(since_of(path, "n1", &err), 200, 0, "n1 has failed since the second run");
     is_near(since_of(path, "n2", &err), 300, 0, "n2 is unknown since the third run");
     is_near(since_of(path, "n9", &err), 0, 0, "n9 is unknown");
-    is_int(add(path, "r3", 400, VERDICT_PASS, VERDICT_PASS, &err), -1, "a run's ID is unique");
+    is_int(add_run(path, "r3", 400, VERDICT_PASS, VERDICT_PASS, &err), -1, "a run's ID is unique");
     is_near(since_of(path, "n1", &err), 200, 0, "... and nothing of the second one is kept");
 }
 
 static void test_find(void)
 {
-    const char *path = in_directory("history.db");
+    const char *path = path_in("history.db");
     struct history_run run;
     struct error err;
     char text[192];
@@ -129,8 +131,8 @@ static void test_find(void)
 
 /* ---------------------------------------------------------------- figures and facts */
 
-static void take(struct records *records, const char *node, const char *fact, const char *part,
-                 const char *value)
+static void add_fact(struct records *records, const char *node, const char *fact, const char *part,
+                     const char *value)
 {
     struct record record = RECORD(.suite = "check", .test = "host.config", .node = node,
                                   .metric = fact, .part = part, .message = value);
@@ -138,7 +140,7 @@ static void take(struct records *records, const char *node, const char *fact, co
     records_add(records, &record);
 }
 
-static void measure(struct records *records, const char *from, const char *to, double mbps)
+static void add_measurement(struct records *records, const char *from, const char *to, double mbps)
 {
     struct record record = RECORD_INIT;
 
@@ -165,13 +167,13 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
     int rv;
 
     snprintf(run, sizeof run, "f%02d", number);
-    measure(&records, "n1", "n2", mbps);
-    measure(&records, "n1", "n3", mbps / 2);
-    measure(&records, "n2", "n1", 150);
-    take(&records, "n1", "firmware", "eth1", firmware);
+    add_measurement(&records, "n1", "n2", mbps);
+    add_measurement(&records, "n1", "n3", mbps / 2);
+    add_measurement(&records, "n2", "n1", 150);
+    add_fact(&records, "n1", "firmware", "eth1", firmware);
     if (kernel)
-        take(&records, "n1", "cmdline", "", kernel);
-    take(&records, "n2", "firmware", "eth1", "1.0");
+        add_fact(&records, "n1", "cmdline", "", kernel);
+    add_fact(&records, "n2", "firmware", "eth1", "1.0");
     warning =
         RECORD(.suite = "certify", .test = "links", .node = "n1", .part = "eth1",
                .limit_source = "history", .verdict = VERDICT_WARN, .message = "slower than it was");
@@ -183,34 +185,35 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
     return rv;
 }
 
-static void see_point(const struct history_point *point, void *context)
+static void add_point(const struct history_point *point, void *context)
 {
-    size_t length = strlen(seen);
+    size_t length = strlen(seen_text);
 
     (void)context;
-    snprintf(seen + length, sizeof seen - length, "%s %s %s %s %g;", point->node, point->part,
-             point->metric, point->run, point->value);
+    snprintf(seen_text + length, sizeof seen_text - length, "%s %s %s %s %g;", point->node,
+             point->part, point->metric, point->run, point->value);
 }
 
-static void see_change(const struct history_change *change, void *context)
+static void add_change(const struct history_change *change, void *context)
 {
-    size_t length = strlen(seen);
+    size_t length = strlen(seen_text);
 
     (void)context;
-    snprintf(seen + length, sizeof seen - length, "%s %s %s>%s @%g;", change->node, change->fact,
-             change->before ? change->before : "-", change->after ? change->after : "-",
-             change->time);
+    snprintf(seen_text + length, sizeof seen_text - length, "%s %s %s>%s @%g;", change->node,
+             change->fact, change->before ? change->before : "-",
+             change->after ? change->after : "-", change->time);
 }
 
-static struct history_figure query(const char *path, const char *metric, const char *firmware)
+static struct history_figure query_figure(const char *path, const char *metric,
+                                          const char *firmware)
 {
     struct records records = {0};
     struct name_index index;
     struct history_query query = {.node = "n1", .part = "eth1", .metric = metric};
     struct error err = {""};
 
-    take(&records, "n1", "firmware", "eth1", firmware);
-    take(&records, "n1", "speed", "eth1", "does not count");
+    add_fact(&records, "n1", "firmware", "eth1", firmware);
+    add_fact(&records, "n1", "speed", "eth1", "does not count");
     name_index_build(&query.node, 1, &index);
     history_fingerprints(&records, &index, &query.fingerprint);
     name_index_clear(&index);
@@ -222,18 +225,18 @@ static struct history_figure query(const char *path, const char *metric, const c
 
 static void test_figures(void)
 {
-    const char *path = in_directory("figures.db");
+    const char *path = path_in("figures.db");
     struct history_figure figure;
     struct error err;
 
-    figure = query(path, "sends", "1.0");
+    figure = query_figure(path, "sends", "1.0");
     is_int(figure.count, 0, "without a database there is no history");
     for (int i = 1; i <= 6; i++)
         is_int(add_figures(path, i, 190 + i, VERDICT_PASS, "1.0", "quiet", false), 0, "run %d", i);
     add_figures(path, 7, 40, VERDICT_FAIL, "1.0", "quiet", false);
     add_figures(path, 8, 120, VERDICT_PASS, "1.0", "quiet iommu=pt", true);
     add_figures(path, 9, 80, VERDICT_PASS, "2.0", NULL, false);
-    figure = query(path, "sends", "1.0");
+    figure = query_figure(path, "sends", "1.0");
     is_int(figure.count, 6, "runs that passed without warnings on this firmware count");
     is_near(figure.median, 193.5, 1e-9, "... their median is over the best rate with any partner");
     is_near(figure.mad, 1.5, 1e-9, "... and its deviation");
@@ -244,35 +247,35 @@ static void test_figures(void)
        "... with the reason (%s)", err.text);
     is_int(history_accept(path, "n1", "eth1", "new cable", 1003.5, &err), 0,
            "a repair of a rail is accepted (%s)", err.text);
-    figure = query(path, "sends", "1.0");
+    figure = query_figure(path, "sends", "1.0");
     is_int(figure.count, 3, "... only later runs count then");
     is_near(figure.median, 195, 1e-9, "... their median");
     is_int(history_accept(path, "n1", NULL, NULL, 1004.5, &err), 0,
            "a repair of a whole node is accepted");
-    is_int((int)query(path, "sends", "1.0").count, 2, "... for each of its parts");
-    figure = query(path, "receives", "1.0");
+    is_int((int)query_figure(path, "sends", "1.0").count, 2, "... for each of its parts");
+    figure = query_figure(path, "receives", "1.0");
     is_near(figure.median, 150, 1e-9, "the other direction has its own history");
-    figure = query(path, "sends", "2.0");
+    figure = query_figure(path, "sends", "2.0");
     is_int(figure.count, 1, "other firmware has its own history");
     ok(isnan(history_figure_floor(&figure)), "... one run gives no floor yet");
     figure = (struct history_figure){100, 10, 9};
     is_near(history_figure_floor(&figure), 100 - 4 * 14.826, 1e-9, "noise widens the margin");
 
-    seen[0] = '\0';
-    is_int(history_points(path, "n1", "eth1", 2, see_point, NULL, &err), 6, "trends are read");
-    is_str(seen,
+    seen_text[0] = '\0';
+    is_int(history_points(path, "n1", "eth1", 2, add_point, NULL, &err), 6, "trends are read");
+    is_str(seen_text,
            "n1 eth1 bandwidth f08 120;n1 eth1 bandwidth f09 80;n1 eth1 receives f08 150;n1 eth1 "
            "receives f09 150;n1 eth1 sends f08 120;"
            "n1 eth1 sends f09 80;",
            "... each with its newest runs");
-    seen[0] = '\0';
-    is_int(history_changes(path, NULL, 1001, 1008, see_change, NULL, &err), 1, "changes are read");
-    is_str(seen, "n1 cmdline quiet>quiet iommu=pt @1008;", "... between two runs");
-    seen[0] = '\0';
-    history_changes(path, "n1", 1007, 1009, see_change, NULL, &err);
-    is_str(seen, "n1 cmdline quiet>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
+    seen_text[0] = '\0';
+    is_int(history_changes(path, NULL, 1001, 1008, add_change, NULL, &err), 1, "changes are read");
+    is_str(seen_text, "n1 cmdline quiet>quiet iommu=pt @1008;", "... between two runs");
+    seen_text[0] = '\0';
+    history_changes(path, "n1", 1007, 1009, add_change, NULL, &err);
+    is_str(seen_text, "n1 cmdline quiet>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
            "... a fact may disappear");
-    is_int(history_changes(path, NULL, 500, 1009, see_change, NULL, &err), 0,
+    is_int(history_changes(path, NULL, 500, 1009, add_change, NULL, &err), 0,
            "a fact that was unknown before has not changed");
 }
 
@@ -303,7 +306,7 @@ static void execute(const char *path, const char *queries)
 
 static void test_forgetting(void)
 {
-    const char *path = in_directory("figures.db");
+    const char *path = path_in("figures.db");
     struct records records = {0};
     struct error err;
 
@@ -315,16 +318,16 @@ static void test_forgetting(void)
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 4,
            "... removes runs older than that before the previous run");
     is_int(count_rows(path, "SELECT count(*) FROM figures"), 21, "... and their figures");
-    seen[0] = '\0';
-    history_changes(path, "n1", 1008, 1010, see_change, NULL, &err);
-    is_str(seen, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
+    seen_text[0] = '\0';
+    history_changes(path, "n1", 1008, 1010, add_change, NULL, &err);
+    is_str(seen_text, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
            "... but keeps facts that are still valid");
 }
 
 /* Stores runs at these times one after the other. Returns how many are kept in the end. */
-static int kept_of(const char *name, const double *times, int count)
+static int count_kept(const char *name, const double *times, int count)
 {
-    const char *path = in_directory(name);
+    const char *path = path_in(name);
     struct error err = {""};
     char run[16];
 
@@ -343,13 +346,13 @@ static void keeps_runs_though_a_clock_was_ahead(void)
     const double often[] = {1000, 1010, 9000, 9010, 9020, 1020, 1025};
     const double seldom[] = {1000, 1200, 1400, 1600, 1800};
 
-    is_int(kept_of("ahead.db", once, 5), 5,
+    is_int(count_kept("ahead.db", once, 5), 5,
            "a run stored with a clock that is ahead removes none, nor does the next");
-    is_int(kept_of("often.db", often, 7), 7, "... nor do several");
-    is_int(kept_of("seldom.db", seldom, 5), 3, "with rare runs three are kept");
+    is_int(count_kept("often.db", often, 7), 7, "... nor do several");
+    is_int(count_kept("seldom.db", seldom, 5), 3, "with rare runs three are kept");
 }
 
-static void is_newest(const char *path, const char *run, const char *what)
+static void check_newest(const char *path, const char *run, const char *what)
 {
     struct history_run found = {.run = ""};
     struct error err = {""};
@@ -361,26 +364,26 @@ static void is_newest(const char *path, const char *run, const char *what)
 
 static void orders_runs_though_a_clock_was_stepped_back(void)
 {
-    const char *path = in_directory("back.db");
+    const char *path = path_in("back.db");
     const double now = (double)time(NULL);
     struct history_query query = {.node = "n1", .part = "eth1", .metric = "sends"};
     struct error err = {""};
 
-    add(path, "early", now + 3600, VERDICT_FAIL, VERDICT_PASS, &err);
-    add(path, "late", 0, VERDICT_PASS, VERDICT_PASS, &err);
-    is_newest(path, "late", "a run after the clock was set back by an hour is the newest");
-    seen[0] = '\0';
-    history_nodes(path, "n1", 1, see, NULL, &err);
-    ok(strncmp(seen, "late n1 pass ", 13) == 0, "... and so is its node");
+    add_run(path, "early", now + 3600, VERDICT_FAIL, VERDICT_PASS, &err);
+    add_run(path, "late", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    check_newest(path, "late", "a run after the clock was set back by an hour is the newest");
+    seen_text[0] = '\0';
+    history_nodes(path, "n1", 1, add_node, NULL, &err);
+    ok(strncmp(seen_text, "late n1 pass ", 13) == 0, "... and so is its node");
     is_int(history_accept(path, "n1", "eth1", NULL, 0, &err), 0, "a repair is accepted after that");
     is_int(history_figures(path, &query, 1, &err), 0, "... the history is queried");
     is_int(query.figure.count, 0, "... the repair is later than both runs");
-    add(path, "third", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "third", 0, VERDICT_PASS, VERDICT_PASS, &err);
     history_figures(path, &query, 1, &err);
     is_int(query.figure.count, 1, "... and earlier than the next run");
-    add(path, "error", now + 40.0 * 86400, VERDICT_PASS, VERDICT_PASS, &err);
-    add(path, "fourth", 0, VERDICT_PASS, VERDICT_PASS, &err);
-    is_newest(path, "error", "a clock that was far ahead does not move other runs");
+    add_run(path, "error", now + 40.0 * 86400, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "fourth", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    check_newest(path, "error", "a clock that was far ahead does not move other runs");
     ok(count_rows(path, "SELECT count(*) FROM runs WHERE run = 'fourth' AND time <"
                         " (SELECT time FROM runs WHERE run = 'error') - 86400") == 1,
        "... the later run keeps its own time");
@@ -409,7 +412,7 @@ static size_t recalled_pairs(const char *path, const char *run)
 
 static void test_pairs(void)
 {
-    const char *path = in_directory("pairs.db");
+    const char *path = path_in("pairs.db");
     const struct history_node node = {.node = "n1", .verdict = VERDICT_PASS, .rail_mbps = 196};
     struct records records = {0};
     struct error err;
@@ -417,14 +420,14 @@ static void test_pairs(void)
 
     for (int run = 1; run <= 11; run++) {
         snprintf(name, sizeof name, "p%d", run);
-        add(path, name, 100 * run, VERDICT_PASS, VERDICT_PASS, &err);
+        add_run(path, name, 100 * run, VERDICT_PASS, VERDICT_PASS, &err);
     }
     is_int((long)recalled_pairs(path, "p11"), 2, "a run is recalled with its pair and leaf");
     is_int((long)recalled_pairs(path, "p2"), 2, "... and so is the tenth newest");
     is_int((long)recalled_pairs(path, "p1"), 0, "... an older run has none");
     for (int i = 0; i < 5000; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        measure(&records, "n1", name, 196);
+        add_measurement(&records, "n1", name, 196);
     }
     is_int(history_add(path, &(struct history_run){.run = "big", .time = 2000}, &node, 1, &records,
                        0, &err),
@@ -454,7 +457,7 @@ static enum fault_code recalled_code(const char *path, const char *run)
 
 static void test_codes(void)
 {
-    const char *path = in_directory("codes.db");
+    const char *path = path_in("codes.db");
     struct records records = {0};
     struct error err = {""};
     struct record record = RECORD(.suite = "check", .test = "net.interfaces", .node = "n1",
@@ -472,19 +475,21 @@ static void test_codes(void)
 /* A run waits beside a database that cannot take it, and is taken in once one can. */
 static void test_waiting(const char *name, const char *why)
 {
-    const char *path = in_directory(name);
+    const char *path = path_in(name);
     char waiting[192], aside[192];
     struct error err = {""};
 
-    is_int(add(path, "w1", 100, VERDICT_PASS, VERDICT_FAIL, &err), 1, "%s: the run waits", name);
+    is_int(add_run(path, "w1", 100, VERDICT_PASS, VERDICT_FAIL, &err), 1, "%s: the run waits",
+           name);
     has_str(err.text, why, "... with the reason");
     snprintf(waiting, sizeof waiting, "%s.w1.waiting", path);
     has_str(err.text, waiting, "... and the path");
-    is_int(add(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL, &err), 1, "the next run waits, too");
+    is_int(add_run(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL, &err), 1,
+           "the next run waits, too");
     snprintf(aside, sizeof aside, "%s.aside", path);
     is_int(rename(path, aside), 0, "the cause is moved away");
-    is_int(add(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS, &err), 0, "a third run is added (%s)",
-           err.text);
+    is_int(add_run(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS, &err), 0,
+           "a third run is added (%s)", err.text);
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... with the two that waited");
     is_int(count_rows(path, "SELECT count(*) FROM figures"), 6, "... and their figures");
     is_near(since_of(path, "n1", &err), 200, 0, "... in the order of time");
@@ -506,7 +511,7 @@ static int remove_from_run(void)
 
 static void test_bad_databases(void)
 {
-    FILE *file = fopen(in_directory("corrupt.db"), "w");
+    FILE *file = fopen(path_in("corrupt.db"), "w");
     struct error err;
     char broken[192];
 
@@ -514,100 +519,101 @@ static void test_bad_databases(void)
         fprintf(file, "%04096d", 7);
         fclose(file);
     }
-    is_int(history_nodes(in_directory("corrupt.db"), NULL, 1, see, NULL, &err), -1,
+    is_int(history_nodes(path_in("corrupt.db"), NULL, 1, add_node, NULL, &err), -1,
            "a file that is no database cannot be read");
     has_str(err.text, "corrupt.db: ", "... with its name");
     test_waiting("corrupt.db", "file is not a database");
-    is_int(add(in_directory("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path_in("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "a run is added");
-    execute(in_directory("damaged.db"),
+    execute(path_in("damaged.db"),
             "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM"
             " sqlite_master WHERE name = 'records') WHERE name = 'sqlite_autoindex_nodes_1'");
-    is_int(history_accept(in_directory("damaged.db"), "n1", NULL, NULL, 2, &err), -1,
+    is_int(history_accept(path_in("damaged.db"), "n1", NULL, NULL, 2, &err), -1,
            "a damaged database is an error, not an unknown node");
     has_str(err.text, "malformed", "... with the reason");
-    execute(in_directory("foreign.db"), "CREATE TABLE moz_places (id INTEGER)");
+    execute(path_in("foreign.db"), "CREATE TABLE moz_places (id INTEGER)");
     test_waiting("foreign.db", "found a database that is not muster's");
-    execute(in_directory("newer.db"), "PRAGMA application_id = 0x6d757374;"
-                                      "PRAGMA user_version = 7; CREATE TABLE runs (x)");
+    execute(path_in("newer.db"), "PRAGMA application_id = 0x6d757374;"
+                                 "PRAGMA user_version = 7; CREATE TABLE runs (x)");
     test_waiting("newer.db", "found schema 7 of a newer muster");
-    execute(in_directory("older.db"), "PRAGMA application_id = 0x6d757374;"
-                                      "PRAGMA user_version = 3; CREATE TABLE runs (x)");
+    execute(path_in("older.db"), "PRAGMA application_id = 0x6d757374;"
+                                 "PRAGMA user_version = 3; CREATE TABLE runs (x)");
     test_waiting("older.db", "found schema 3 of an older muster");
-    is_int(mkdir(in_directory("directory.db"), 0755), 0, "a directory is made");
+    is_int(mkdir(path_in("directory.db"), 0755), 0, "a directory is made");
     test_waiting("directory.db", "found a directory, expected a database");
-    is_int(add("/dev/null/x/history.db", "r9", 1, VERDICT_PASS, VERDICT_PASS, &err),
+    is_int(add_run("/dev/null/x/history.db", "r9", 1, VERDICT_PASS, VERDICT_PASS, &err),
            geteuid() == 0 ? 1 : -1,
            "a directory that cannot be written: the run waits in /run (%s)", err.text);
-    execute(in_directory("history.db.v.waiting"),
+    execute(path_in("history.db.v.waiting"),
             "CREATE TABLE runs (x); PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 7");
-    file = fopen(in_directory("history.db.w.waiting"), "w");
+    file = fopen(path_in("history.db.w.waiting"), "w");
     if (file) {
         fprintf(file, "not a database");
         fclose(file);
     }
-    file = fopen(in_directory("history.db.x.waiting"), "w");
+    file = fopen(path_in("history.db.x.waiting"), "w");
     if (file)
         fclose(file);
-    is_int(add(in_directory("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path_in("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "an invalid waiting file does not stop a run");
     for (const char *name = "vwx"; *name; name++) {
-        snprintf(broken, sizeof broken, "%s.%c.waiting.broken", in_directory("history.db"), *name);
+        snprintf(broken, sizeof broken, "%s.%c.waiting.broken", path_in("history.db"), *name);
         ok(access(broken, F_OK) == 0, "... %c is renamed to broken", *name);
     }
-    is_int(count_rows(in_directory("history.db"), "SELECT count(*) FROM runs WHERE run = 'r9'"), 0,
+    is_int(count_rows(path_in("history.db"), "SELECT count(*) FROM runs WHERE run = 'r9'"), 0,
            "... runs that wait for another path are not taken in");
     is_int(remove_from_run(), geteuid() == 0, "... they stay in /run");
-    execute(in_directory("history.db.y.waiting"), "PRAGMA application_id = 0x6d757374;"
-                                                  "PRAGMA user_version = 7; CREATE TABLE runs (x)");
-    is_int(add(in_directory("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    execute(path_in("history.db.y.waiting"), "PRAGMA application_id = 0x6d757374;"
+                                             "PRAGMA user_version = 7; CREATE TABLE runs (x)");
+    is_int(add_run(path_in("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "a run of a newer muster does not stop one");
-    ok(access(in_directory("history.db.y.waiting"), F_OK) == 0, "... and keeps waiting");
-    unlink(in_directory("history.db.y.waiting"));
+    ok(access(path_in("history.db.y.waiting"), F_OK) == 0, "... and keeps waiting");
+    unlink(path_in("history.db.y.waiting"));
 }
 
 /* Returns what is printed on standard error while a run is added. */
-static const char *said_by_add(const char *path, const char *run)
+static const char *stderr_of_add(const char *path, const char *run)
 {
-    const char *said;
+    const char *stderr_text;
     struct error err;
     int rv;
 
     capture_begin();
-    rv = add(path, run, 902, VERDICT_PASS, VERDICT_PASS, &err);
-    said = capture_end(2);
+    rv = add_run(path, run, 902, VERDICT_PASS, VERDICT_PASS, &err);
+    stderr_text = capture_end(2);
     is_int(rv, 0, "run %s is added", run);
-    return said;
+    return stderr_text;
 }
 
-static void names_a_run_of_another_user(void)
+static void names_waiting_files_of_other_users(void)
 {
-    const char *path = in_directory("another.db"), *waiting = in_directory("another.db.z.waiting");
-    char said[200];
+    const char *path = path_in("another.db"), *waiting = path_in("another.db.z.waiting");
+    char stderr_text[200];
 
     execute(waiting, "CREATE TABLE runs (x)");
     if (chown(waiting, geteuid() + 1, (gid_t)-1) != 0) {
         tap_skip("a file of another user needs root");
         return;
     }
-    snprintf(said, sizeof said, "%s: belongs to UID %u, ", waiting, (unsigned)geteuid() + 1);
-    has_str(said_by_add(path, "a1"), said, "a waiting file of another user is named");
+    snprintf(stderr_text, sizeof stderr_text, "%s: belongs to UID %u, ", waiting,
+             (unsigned)geteuid() + 1);
+    has_str(stderr_of_add(path, "a1"), stderr_text, "a waiting file of another user is named");
     ok(access(waiting, F_OK) == 0, "... and keeps waiting");
 }
 
 static void test_locked(void)
 {
-    const char *path = in_directory("locked.db");
+    const char *path = path_in("locked.db");
     struct error err;
     sqlite3 *database;
 
     is_int(history_take_in(path, &err), 0, "without waiting runs nothing is taken in");
     ok(access(path, F_OK) != 0, "... no database is made");
-    add(path, "l1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "l1", 100, VERDICT_PASS, VERDICT_PASS, &err);
     history_busy_ms = 100;
     sqlite3_open(path, &database);
     sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-    is_int(add(path, "l2", 200, VERDICT_PASS, VERDICT_PASS, &err), 1,
+    is_int(add_run(path, "l2", 200, VERDICT_PASS, VERDICT_PASS, &err), 1,
            "a run waits while another process holds the lock");
     has_str(err.text, "database is locked", "... with the reason");
     is_int(history_take_in(path, &err), -1, "... and is not taken in");
@@ -615,9 +621,10 @@ static void test_locked(void)
     history_busy_ms = 10000;
     is_int(history_take_in(path, &err), 0, "after the lock is released");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... the waiting run is taken in");
-    is_int(count_rows(in_directory("locked.db.copy"), "SELECT count(*) FROM runs"), 2,
+    is_int(count_rows(path_in("locked.db.copy"), "SELECT count(*) FROM runs"), 2,
            "... and is in the copy for other users");
-    is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0, "... the next run is added");
+    is_int(add_run(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "... the next run is added");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and no run waits");
 }
 
@@ -630,7 +637,7 @@ static int mode_of(const char *path)
 
 /* An ordinary user reads the history and keeps what it can open locked until the pipe ends. Exit
  * status 0: the copy was readable, and the database was not. */
-static void __attribute__((noreturn)) other_user(const char *path, const char *copy, int done)
+static void __attribute__((noreturn)) run_other_user(const char *path, const char *copy, int done)
 {
     struct error err = {""};
     sqlite3 *database = NULL, *original = NULL;
@@ -639,14 +646,14 @@ static void __attribute__((noreturn)) other_user(const char *path, const char *c
 
     if (setgid(65534) != 0 || setuid(65534) != 0)
         _exit(77);
-    seen[0] = '\0';
-    if (history_nodes(path, NULL, 9, see, NULL, &err) == 2 &&
+    seen_text[0] = '\0';
+    if (history_nodes(path, NULL, 9, add_node, NULL, &err) == 2 &&
         sqlite3_open_v2(path, &original, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK &&
         sqlite3_open_v2(copy, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
         sqlite3_exec(database, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL) == SQLITE_OK)
         rv = 0;
     if (rv != 0)
-        fprintf(stderr, "# the other user: %s; %s\n", err.text, seen);
+        fprintf(stderr, "# read by another user: %s; %s\n", err.text, seen_text);
     if (write(done, &byte, 1) != 1 || read(done, &byte, 1) < 0)
         rv = 2;
     _exit(rv);
@@ -654,17 +661,17 @@ static void __attribute__((noreturn)) other_user(const char *path, const char *c
 
 static void test_other_users(void)
 {
-    const char *path = in_directory("others.db"), *copy = in_directory("others.db.copy");
+    const char *path = path_in("others.db"), *copy = path_in("others.db.copy");
     struct error err = {""};
     int ends[2], status = -1;
     char byte;
     pid_t child;
 
-    add(path, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
     is_int(mode_of(path), 0600, "only the owner can read the history");
     is_int(mode_of(copy), 0644, "... other users have a copy");
     chmod(path, 0644);
-    add(path, "o2", 200, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "o2", 200, VERDICT_PASS, VERDICT_PASS, &err);
     is_int(mode_of(path), 0600, "a history that others could read is made private");
     is_int(count_rows(copy, "SELECT count(*) FROM runs"), 2, "... and the copy has both runs");
     if (geteuid() != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
@@ -676,12 +683,12 @@ static void test_other_users(void)
     child = fork();
     if (child == 0) {
         close(ends[0]);
-        other_user(path, copy, ends[1]);
+        run_other_user(path, copy, ends[1]);
     }
     close(ends[1]);
     ok(read(ends[0], &byte, 1) == 1, "another user reads the copy and holds a lock");
     history_busy_ms = 100;
-    is_int(add(path, "o3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path, "o3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "... which does not stop a run (%s)", err.text);
     history_busy_ms = 10000;
     is_int(count_rows(copy, "SELECT count(*) FROM runs"), 3, "... or the next copy");
@@ -693,21 +700,21 @@ static void test_other_users(void)
 
 /* Runs in its own mount namespace with a disk of 240 kB, half of which the copy takes, and its
  * own /run. Returns 0 on success, 77 to skip. */
-static int on_full_disk(void)
+static int run_on_full_disk(void)
 {
-    const char *path = in_directory("small/history.db");
+    const char *path = path_in("small/history.db");
     struct error err = {""};
     char names[24];
     int stored = 0, waiting = 0, rv = 0;
 
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mkdir(in_directory("small"), 0755) != 0 ||
-        mount("small", in_directory("small"), "tmpfs", 0, "size=240k") != 0 ||
+        mkdir(path_in("small"), 0755) != 0 ||
+        mount("small", path_in("small"), "tmpfs", 0, "size=240k") != 0 ||
         mount("run", "/run", "tmpfs", 0, "size=8m") != 0)
         return 77;
     for (int i = 0; i < 4000 && rv >= 0 && waiting < 3; i++) {
         snprintf(names, sizeof names, "d%03d", i);
-        rv = add(path, names, 100 + i, VERDICT_PASS, VERDICT_FAIL, &err);
+        rv = add_run(path, names, 100 + i, VERDICT_PASS, VERDICT_FAIL, &err);
         stored += rv == 0;
         waiting += rv == 1;
     }
@@ -718,11 +725,11 @@ static int on_full_disk(void)
         fprintf(stderr, "# %d stored, %d waiting: %s\n", stored, waiting, err.text);
         return 1;
     }
-    if (mount("small", in_directory("small"), "tmpfs", MS_REMOUNT, "size=8m") != 0)
+    if (mount("small", path_in("small"), "tmpfs", MS_REMOUNT, "size=8m") != 0)
         return 77;
-    rv = add(path, "room", 900, VERDICT_PASS, VERDICT_PASS, &err);
+    rv = add_run(path, "room", 900, VERDICT_PASS, VERDICT_PASS, &err);
     if (rv != 0 || count_rows(path, "SELECT count(*) FROM runs") != stored + waiting + 1) {
-        fprintf(stderr, "# with room again: %d, %s\n", rv, err.text);
+        fprintf(stderr, "# with free space again: %d, %s\n", rv, err.text);
         return 2;
     }
     return 0;
@@ -736,7 +743,7 @@ static void test_full_disk(void)
     fflush(NULL);
     child = fork();
     if (child == 0)
-        _exit(on_full_disk());
+        _exit(run_on_full_disk());
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
         ok(true, "a full disk # SKIP no mount namespace of our own here");
@@ -752,7 +759,7 @@ enum { WRITERS = 4, RUNS_EACH = 15 };
 
 static void test_concurrency(void)
 {
-    const char *path = in_directory("shared.db");
+    const char *path = path_in("shared.db");
     struct error err;
     int good = 0, status;
 
@@ -764,21 +771,21 @@ static void test_concurrency(void)
 
             for (int k = 0; k < RUNS_EACH; k++) {
                 snprintf(run, sizeof run, "c%d-%d", i, k);
-                lost += add(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err) < 0;
+                lost += add_run(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err) < 0;
             }
             _exit(lost);
         }
     while (wait(&status) > 0)
         good += status == 0;
     is_int(good, WRITERS, "four processes write at the same time");
-    is_int(add(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0, "one more run");
+    is_int(add_run(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0, "one more run");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), WRITERS * RUNS_EACH + 1,
            "... each run is stored once");
 }
 
 static void test_kills(void)
 {
-    const char *path = in_directory("killed.db");
+    const char *path = path_in("killed.db");
     struct error err;
     int runs, nodes;
 
@@ -792,13 +799,13 @@ static void test_kills(void)
                 char run[24];
 
                 snprintf(run, sizeof run, "k%d-%d", i, k);
-                add(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err);
+                add_run(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err);
             }
         usleep(3000 + 7001 * (unsigned)i);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
-    is_int(add(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "after writers are killed at any time the next run is added (%s)", err.text);
     runs = count_rows(path, "SELECT count(*) FROM runs");
     nodes = count_rows(path, "SELECT count(*) FROM nodes");
@@ -819,7 +826,7 @@ int main(void)
     test_pairs();
     test_codes();
     test_bad_databases();
-    names_a_run_of_another_user();
+    names_waiting_files_of_other_users();
     test_locked();
     test_other_users();
     test_full_disk();
