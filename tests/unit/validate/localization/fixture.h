@@ -13,14 +13,14 @@ static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4", 
 static struct records records;
 static struct localization localization;
 
-static inline void put(const struct record *record)
+static inline void put_record(const struct record *record)
 {
     if (records_add(&records, record) != 0)
         tap_skip_all("no memory");
 }
 
 /* Removes and returns the last record, so that a changed one can be put. */
-static inline struct record take_last(void)
+static inline struct record remove_last(void)
 {
     struct record record = *RECORD_AT(&records, records.count - 1);
 

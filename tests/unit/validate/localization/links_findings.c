@@ -9,28 +9,29 @@
 #include "lib/base/splitmix.h"
 
 /* Localization with up to nine nodes. Each test defines the bandwidth of each direction. */
-enum { NODES = 9, LOOKS = 3 };
+enum { NODES = 9, ROUNDS = 3 };
 
 /* The bandwidth of a direction. 0: it was not measured. DEAD: no data arrives. */
 static const double DEAD = 1e-9;
-typedef double way_mbps(int from, int to, int rail);
+typedef double direction_mbps(int from, int to, int rail);
 
 static struct conf conf;
 static struct hostlist nodes = {names, 0};
 static int rail_count, retests;
-static way_mbps *way;
+static direction_mbps *current_mbps;
 static double stalled; /* of the direction queried last */
-static int sharing; /* number of pairs that share an uplink at a time, with leaves of three nodes */
+static int
+    sharing_pairs; /* number of pairs that share an uplink at a time, with leaves of three nodes */
 static bool loses_long; /* a dead rail loses long packets only */
 
-static void add(const char *metric, int from, int to, int rail, double value)
+static void add_record(const char *metric, int from, int to, int rail, double value)
 {
     struct record record =
         RECORD(.suite = "links", .test = "links", .metric = metric, .node = names[from],
                .peer = to < 0 ? NULL : names[to], .part = rails[rail], .value = value,
                .low = value * 0.99, .high = value * 1.01, .stalled = 0, .unit = "Mb/s");
 
-    put(&record);
+    put_record(&record);
 }
 
 static void add_pair(int low, int high)
@@ -41,24 +42,24 @@ static void add_pair(int low, int high)
             /* samples scatter */
             double scatter = 1 - 0.002 * ((from * 5 + to * 3 + rail + retests) % 7);
 
-            double mbps = way(from, to, rail);
+            double mbps = current_mbps(from, to, rail);
             bool is_dead = mbps <= DEAD;
             struct record record;
 
             if (!(mbps > 0))
                 continue;
             if (is_dead && loses_long) {
-                add("path_mtu", from, to, rail, 1500);
-                record = take_last();
+                add_record("path_mtu", from, to, rail, 1500);
+                record = remove_last();
                 record.limit = 9000;
-                put(&record);
+                put_record(&record);
             }
-            add("bandwidth", from, to, rail, is_dead ? 0 : mbps * scatter);
-            record = take_last();
+            add_record("bandwidth", from, to, rail, is_dead ? 0 : mbps * scatter);
+            record = remove_last();
             record.stalled = is_dead ? NAN : stalled;
-            record.shared = from / 3 != to / 3 ? sharing : 0;
+            record.shared = from / 3 != to / 3 ? sharing_pairs : 0;
             record.code = is_dead && loses_long ? FAULT_PATH_MTU_LOW : FAULT_NONE;
-            put(&record);
+            put_record(&record);
         }
 }
 
@@ -75,7 +76,7 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
             char text[16];
 
             snprintf(text, sizeof text, "%s:%s", names[low], names[high]);
-            for (int look = 0; look < LOOKS && strstr(pairs, text); look++)
+            for (int round = 0; round < ROUNDS && strstr(pairs, text); round++)
                 add_pair(low, high);
         }
     return true;
@@ -83,31 +84,32 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
 
 /* Runs a localization. leaf_size 0: the leaves are unknown. speed_mbps 0: the speed of the rails
  * is unknown. */
-static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_mbps *mbps)
+static void run_localization(int count, int per_node, int leaf_size, double speed_mbps,
+                             direction_mbps *mbps)
 {
     static int leaves[NODES];
 
     clear_all();
     nodes.count = (size_t)count;
     rail_count = per_node;
-    way = mbps;
+    current_mbps = mbps;
     retests = 0;
     stalled = 0;
     for (int node = 0; node < count; node++) {
         leaves[node] = leaf_size > 0 ? node / leaf_size : -1;
         for (int rail = 0; rail < per_node && speed_mbps > 0; rail++)
-            add("speed", node, -1, rail, speed_mbps);
+            add_record("speed", node, -1, rail, speed_mbps);
     }
     for (int low = 0; low < count; low++)
         for (int high = low + 1; high < count; high++)
-            for (int look = 0; look < LOOKS; look++)
+            for (int round = 0; round < ROUNDS; round++)
                 add_pair(low, high);
     localization_make(&conf, &nodes, leaves, measure);
     ok(localization_run(&localization) == 0, "the localization succeeds");
 }
 
 /* Returns the findings in their order: "fail n2 eth1; unknown n3 eth1". */
-static const char *found(void)
+static const char *findings_text(void)
 {
     static char text[2048];
     size_t used = 0;
@@ -124,14 +126,15 @@ static const char *found(void)
 }
 
 #define finds(count, per_node, leaf_size, speed_mbps, mbps, ...)                                   \
-    (hold(count, per_node, leaf_size, speed_mbps, mbps), is_str(found(), __VA_ARGS__))
+    (run_localization(count, per_node, leaf_size, speed_mbps, mbps),                               \
+     is_str(findings_text(), __VA_ARGS__))
 
-static const char *message(void)
+static const char *first_message(void)
 {
     return localization.findings.count ? localization.findings.items[0].message : "";
 }
 
-static double all_well(int from, int to, int rail)
+static double all_healthy(int from, int to, int rail)
 {
     return from == to ? rail : 196;
 }
@@ -212,7 +215,7 @@ static double n4_elsewhere(int from, int to, int rail)
 
 static double n2_only_sends(int from, int to, int rail)
 {
-    return to == 1 && rail == 1 ? 0 : all_well(from, to, rail);
+    return to == 1 && rail == 1 ? 0 : all_healthy(from, to, rail);
 }
 
 /* n6 was measured with n1 only, and n1 is slow. */
@@ -220,7 +223,7 @@ static double n6_with_a_slow_one(int from, int to, int rail)
 {
     if ((from == 5 && to != 0) || (to == 5 && from != 0))
         return 0;
-    return from == 0 || to == 0 ? 49 : all_well(from, to, rail);
+    return from == 0 || to == 0 ? 49 : all_healthy(from, to, rail);
 }
 
 /* n1 and n2 are on one leaf, n3 and n4 on another; NULL: unknown */
@@ -270,7 +273,7 @@ static bool is_confirmed(int low, int control_low, const char **why)
 }
 
 /* One of four transfers was low for a part of its time, but not in the mean. */
-static void counts_what_was_low_in_part(void)
+static void reports_rates_of_low_parts(void)
 {
     struct diagnose_sample samples[4];
     struct link_sample measured[4];
@@ -304,7 +307,7 @@ static void counts_what_was_low_in_part(void)
     evidence_index_clear(&builder);
 }
 
-static void weighs_retests(void)
+static void test_retest_confirmation(void)
 {
     const char *why;
 
@@ -330,35 +333,35 @@ static void weighs_retests(void)
 int main(void)
 {
     conf_defaults(&conf);
-    weighs_retests();
-    counts_what_was_low_in_part();
-    finds(6, 2, 0, 200, all_well, "", "a healthy network has no findings");
+    test_retest_confirmation();
+    reports_rates_of_low_parts();
+    finds(6, 2, 0, 200, all_healthy, "", "a healthy network has no findings");
     is_int(retests, 0, "... and nothing is measured again");
 
     finds(6, 2, 0, 200, slow_n2, "fail n2 eth1", "a slow rail");
-    has_str(message(), "48 of 200 Mb/s (nominal), its peers 195", "... with its bandwidths");
+    has_str(first_message(), "48 of 200 Mb/s (nominal), its peers 195", "... with its bandwidths");
     finds(6, 2, 0, 0, slow_n2, "fail n2 eth1", "... found without nominal speeds");
-    has_str(message(), "48 Mb/s, its peers 195", "... by comparison with its peers");
+    has_str(first_message(), "48 Mb/s, its peers 195", "... by comparison with its peers");
     finds(6, 1, 0, 200, slow_n2, "fail n2 eth1", "... found as the only rail of its node");
 
     finds(6, 2, 0, 200, dead_n2, "fail n2 eth1", "a rail without a connection");
-    has_str(message(), "no connection with any partner", "... the message says so");
+    has_str(first_message(), "no connection with any partner", "... the message says so");
     loses_long = true;
-    hold(6, 2, 0, 200, dead_n2);
+    run_localization(6, 2, 0, 200, dead_n2);
     loses_long = false;
-    is_str(found(), "fail n2 eth1", "a rail that loses long packets");
-    is_str(message(),
+    is_str(findings_text(), "fail n2 eth1", "a rail that loses long packets");
+    is_str(first_message(),
            "eth1 loses packets of 9000 bytes, those of 1500 arrive: check the MTU of the switches, "
            "first of its own port",
            "... the message says so");
 
     finds(6, 2, 0, 200, slow_pair, "fail n2 path n2-n3 eth1",
           "a slow path is no fault of either end");
-    hold(2, 2, 0, 200, slow_n2);
+    run_localization(2, 2, 0, 200, slow_n2);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
-           "of two nodes either may be slow: %s", found());
-    has_str(found(), "unknown n1 eth1", "... n1");
-    has_str(found(), "unknown n2 eth1", "... or n2");
+           "of two nodes either may be slow: %s", findings_text());
+    has_str(findings_text(), "unknown n1 eth1", "... n1");
+    has_str(findings_text(), "unknown n2 eth1", "... or n2");
 
     finds(8, 2, 4, 200, slow_across, "fail uplink leaf1-leaf2",
           "a slow uplink between two leaves names both leaves");
@@ -366,49 +369,50 @@ int main(void)
           "... and pairs across it are no control for a rail");
     finds(8, 2, 0, 200, slow_across, "fail uplink n[1-4]-n[5-8]",
           "... is found without known leaves");
-    has_str(message(), "leaves found from the measurements", "... the message says so");
+    has_str(first_message(), "leaves found from the measurements", "... the message says so");
     finds(9, 2, 3, 200, slow_uplinks, "warn all uplinks", "equally slow uplinks are by design");
-    hold(9, 2, 3, 200, slower_uplink);
-    ok(strstr(found(), "fail uplink leaf1") && !strstr(found(), "all uplinks"),
-       "... unless one leaf's are far slower: %s", found());
+    run_localization(9, 2, 3, 200, slower_uplink);
+    ok(strstr(findings_text(), "fail uplink leaf1") && !strstr(findings_text(), "all uplinks"),
+       "... unless one leaf's are far slower: %s", findings_text());
     finds(8, 2, 2, 200, slower_of_four, "fail uplink leaf1; warn all other uplinks",
           "... three other leaves are then by design");
     has_str(localization.findings.items[localization.findings.count - 1].message,
             "every other uplink carries 6", "... with their rate");
-    hold(8, 2, 2, 200, sends_slower);
-    ok(strstr(found(), "uplink leaf1"), "... a leaf that is slower in one direction is found: %s",
-       found());
-    hold(9, 2, 4, 200, slow_n9);
+    run_localization(8, 2, 2, 200, sends_slower);
+    ok(strstr(findings_text(), "uplink leaf1"),
+       "... a leaf that is slower in one direction is found: %s", findings_text());
+    run_localization(9, 2, 4, 200, slow_n9);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
-           "for a node alone on its leaf the leaf may be slow: %s", found());
+           "for a node alone on its leaf the leaf may be slow: %s", findings_text());
 
-    sharing = 4;
-    hold(9, 2, 3, 200, n4_elsewhere);
-    sharing = 0;
-    is_str(found(), "fail n4 leaf2; warn all uplinks",
+    sharing_pairs = 4;
+    run_localization(9, 2, 3, 200, n4_elsewhere);
+    sharing_pairs = 0;
+    is_str(findings_text(), "fail n4 leaf2; warn all uplinks",
            "a node on another leaf than in topology.conf");
-    is_str(message(), "topology.conf has it on leaf2, but measurements place it on leaf3",
+    is_str(first_message(), "topology.conf has it on leaf2, but measurements place it on leaf3",
            "... with that leaf");
     ok(localization.findings.items[0].confidence >= MODEL_SURE, "... with certainty");
     finds(6, 2, 0, 200, n2_only_sends, "unknown n2 eth2",
           "a rail measured in one direction only is unknown");
-    has_str(message(), "nothing that it receives", "... the message says so");
-    hold(6, 2, 0, 200, n6_with_a_slow_one);
-    has_str(found(), "fail n1 all rails; unknown n6 eth1",
+    has_str(first_message(), "nothing that it receives", "... the message says so");
+    run_localization(6, 2, 0, 200, n6_with_a_slow_one);
+    has_str(findings_text(), "fail n1 all rails; unknown n6 eth1",
             "a rail measured only with a slow node is unknown");
     has_str(localization.findings.count > 1 ? localization.findings.items[1].message : "",
             "no measurement clears it", "... the message says so");
     is_str(localization.findings.items[1].limit_source, "nominal",
            "... compared with its nominal speed");
-    hold(6, 2, 0, 0, n6_with_a_slow_one);
-    has_str(found(), "unknown n6 eth1", "... found without nominal speeds");
+    run_localization(6, 2, 0, 0, n6_with_a_slow_one);
+    has_str(findings_text(), "unknown n6 eth1", "... found without nominal speeds");
     for (size_t i = 0; i < localization.findings.count; i++)
         if (localization.findings.items[i].node == 5 && localization.findings.items[i].rail == 0)
             is_str(localization.findings.items[i].limit_source, "peers",
                    "... compared with its peers");
     for (int count = 3; count < 7; count++) {
-        hold(count, 2, 0, 200, busy_n2);
-        ok(!strstr(found(), "fail"), "%d nodes: a busy machine fails no node: %s", count, found());
+        run_localization(count, 2, 0, 200, busy_n2);
+        ok(!strstr(findings_text(), "fail"), "%d nodes: a busy machine fails no node: %s", count,
+           findings_text());
     }
     clear_all();
     conf_clear(&conf);

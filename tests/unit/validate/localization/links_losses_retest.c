@@ -22,11 +22,12 @@ struct network {
 };
 
 static struct conf conf = {.link_nominal_percent = 80, .link_peers_percent = 80};
-static const struct network *now, *again; /* again: NULL: a retest fails */
-static char asked[2][256];                /* the pairs of each retest */
-static int measured;
+static const struct network *current, *retest; /* retest: NULL: a retest fails */
+static char requested[2][256];                 /* the pairs of each retest */
+static int retest_count;
 
-static void add(const char *metric, int from, int to, int rail, double value, unsigned samples)
+static void add_record(const char *metric, int from, int to, int rail, double value,
+                       unsigned samples)
 {
     struct record record =
         RECORD(.suite = "links", .test = "links", .metric = metric, .node = names[from],
@@ -34,23 +35,26 @@ static void add(const char *metric, int from, int to, int rail, double value, un
 
     record.low = record.high = value;
     record.samples = samples;
-    record.stalled = strcmp(metric, "bandwidth") == 0 ? now->stalled : (double)NAN;
+    record.stalled = strcmp(metric, "bandwidth") == 0 ? current->stalled : (double)NAN;
     record.unit = strcmp(metric, "bandwidth") == 0 ? "Mb/s" : "count";
-    put(&record);
+    put_record(&record);
 }
 
 static void add_pair_run(int from, int to)
 {
     for (int rail = 0; rail < RAILS; rail++) {
-        double lost = now->all + (leaves[from] != leaves[to] ? now->uplink : 0);
+        double lost = current->all + (leaves[from] != leaves[to] ? current->uplink : 0);
 
-        lost += rail == 0 && from == 1 ? now->sends : 0;
-        lost += rail == 0 && to == 1 ? now->receives : 0;
-        if (rail == 0 && to == 1 && now->dropped > 0) /* written before the losses */
-            add("socket_drops", to, from, rail, now->dropped, 0);
-        add("bandwidth", from, to, rail,
-            now->slow_mbps > 0 && rail == 0 && (from == 1 || to == 1) ? now->slow_mbps : 196, 8);
-        add("lost_segments", from, to, rail, lost, SENT);
+        lost += rail == 0 && from == 1 ? current->sends : 0;
+        lost += rail == 0 && to == 1 ? current->receives : 0;
+        if (rail == 0 && to == 1 && current->dropped > 0) /* written before the losses */
+            add_record("socket_drops", to, from, rail, current->dropped, 0);
+        add_record("bandwidth", from, to, rail,
+                   current->slow_mbps > 0 && rail == 0 && (from == 1 || to == 1)
+                       ? current->slow_mbps
+                       : 196,
+                   8);
+        add_record("lost_segments", from, to, rail, lost, SENT);
     }
 }
 
@@ -61,12 +65,12 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     (void)some;
     (void)passes;
     *first = records.count;
-    if (!again)
+    if (!retest)
         return false;
-    now = again;
-    if (measured < 2)
-        snprintf(asked[measured], sizeof asked[0], "%s", pairs);
-    measured++;
+    current = retest;
+    if (retest_count < 2)
+        snprintf(requested[retest_count], sizeof requested[0], "%s", pairs);
+    retest_count++;
     for (int from = 0; from < NODES; from++)
         for (int to = 0; to < NODES; to++) {
             char pair[2][16];
@@ -81,7 +85,7 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
 }
 
 /* Returns the findings, such as "fail n2 eth1 sends". */
-static const char *found(const struct network *once, const struct network *then)
+static const char *losses_text(const struct network *once, const struct network *then)
 {
     static const char *const kinds[] = {
         [DIAGNOSE_RAIL] = "",          [DIAGNOSE_PATH] = "path ",  [DIAGNOSE_LEAF] = "leaf ",
@@ -93,9 +97,9 @@ static const char *found(const struct network *once, const struct network *then)
 
     clear_all();
     localization_make(&conf, &nodes, leaves, measure);
-    measured = 0;
-    now = once;
-    again = then;
+    retest_count = 0;
+    current = once;
+    retest = then;
     for (int from = 0; from < NODES; from++)
         for (int to = 0; to < NODES; to++)
             if (from != to)
@@ -120,7 +124,7 @@ static const char *found(const struct network *once, const struct network *then)
     return text;
 }
 
-static const struct network well = {0}, lossy = {.sends = 20, .receives = 20},
+static const struct network healthy = {0}, lossy = {.sends = 20, .receives = 20},
                             lossy_sends = {.sends = 20}, lossy_uplink = {.uplink = 20},
                             busy = {.sends = 20, .receives = 20, .stalled = 0.4},
                             busy_well = {.stalled = 0.4}, lossy_all = {.all = 20},
@@ -131,39 +135,43 @@ static const struct network well = {0}, lossy = {.sends = 20, .receives = 20},
 
 int main(void)
 {
-    is_str(found(&well, &well), "", "without losses there are no findings");
-    is_int(measured, 0, "... and no retest");
-    is_str(found(&lossy, &lossy), "fail n2 eth1 sends receives", "a rail whose loss recurs fails");
-    is_int(measured, 1, "... after one retest");
-    is_str(asked[0], "n1:n2,n2:n3,n1:n3", "... with two partners, and a control pair");
-    is_str(found(&lossy_sends, &lossy_sends), "fail n2 eth1 sends", "... in one direction");
-    is_str(found(&lossy, NULL), "unknown n2 eth1 sends receives", "without a retest it is unknown");
-    is_str(found(&lossy, &well), "unknown n2 eth1 sends receives",
+    is_str(losses_text(&healthy, &healthy), "", "without losses there are no findings");
+    is_int(retest_count, 0, "... and no retest");
+    is_str(losses_text(&lossy, &lossy), "fail n2 eth1 sends receives",
+           "a rail whose loss recurs fails");
+    is_int(retest_count, 1, "... after one retest");
+    is_str(requested[0], "n1:n2,n2:n3,n1:n3", "... with two partners, and a control pair");
+    is_str(losses_text(&lossy_sends, &lossy_sends), "fail n2 eth1 sends", "... in one direction");
+    is_str(losses_text(&lossy, NULL), "unknown n2 eth1 sends receives",
+           "without a retest it is unknown");
+    is_str(losses_text(&lossy, &healthy), "unknown n2 eth1 sends receives",
            "a loss that does not recur is unknown");
-    is_int(measured, 1, "... after one retest");
-    is_str(found(&lossy, &lossy_sends), "fail n2 eth1 sends",
+    is_int(retest_count, 1, "... after one retest");
+    is_str(losses_text(&lossy, &lossy_sends), "fail n2 eth1 sends",
            "a rail fails for the direction that loses twice");
-    ok(strncmp(found(&lossy, &lossy_all), "unknown n2 eth1", 15) == 0,
+    ok(strncmp(losses_text(&lossy, &lossy_all), "unknown n2 eth1", 15) == 0,
        "a loss is unknown if the control pair loses, too");
-    is_str(found(&lossy, &busy), "unknown n2 eth1 sends receives",
+    is_str(losses_text(&lossy, &busy), "unknown n2 eth1 sends receives",
            "... or if its ends were not scheduled in the retest");
-    is_int(measured, 2, "... of which there are two");
-    is_str(found(&busy, &lossy), "fail n2 eth1 sends receives",
+    is_int(retest_count, 2, "... of which there are two");
+    is_str(losses_text(&busy, &lossy), "fail n2 eth1 sends receives",
            "a rail that is lossy on a busy machine fails if the loss recurs");
-    is_str(found(&busy, &well), "", "a loss on a busy machine that does not recur is no finding");
-    ok(strncmp(found(&busy, &busy_well), "unknown", 7) == 0, "... unless the retest was busy, too");
-    is_str(found(&lossy_uplink, &lossy_uplink), "fail uplink eth1;fail uplink eth2",
+    is_str(losses_text(&busy, &healthy), "",
+           "a loss on a busy machine that does not recur is no finding");
+    ok(strncmp(losses_text(&busy, &busy_well), "unknown", 7) == 0,
+       "... unless the retest was busy, too");
+    is_str(losses_text(&lossy_uplink, &lossy_uplink), "fail uplink eth1;fail uplink eth2",
            "a lossy uplink is no node's fault");
-    is_int(measured, 0, "... and needs no retest");
-    is_str(found(&lossy_all, &lossy_all), "fail all eth1;fail all eth2",
+    is_int(retest_count, 0, "... and needs no retest");
+    is_str(losses_text(&lossy_all, &lossy_all), "fail all eth1;fail all eth2",
            "a loss that all share is no node's fault");
-    is_str(found(&slow_receiver, &slow_receiver), "",
+    is_str(losses_text(&slow_receiver, &slow_receiver), "",
            "segments that the receiver dropped itself are no loss of the network");
-    is_int(measured, 0, "... and need no retest");
-    is_str(found(&lossy_receives, &slow_receiver), "unknown n2 eth1 receives",
+    is_int(retest_count, 0, "... and need no retest");
+    is_str(losses_text(&lossy_receives, &slow_receiver), "unknown n2 eth1 receives",
            "... also in a retest");
-    is_str(found(&both, &both), "fail n2 eth1 receives", "other losses of that rail are");
-    is_str(found(&slow, &slow), "",
+    is_str(losses_text(&both, &both), "fail n2 eth1 receives", "other losses of that rail are");
+    is_str(losses_text(&slow, &slow), "",
            "drops of a slow rail are no loss, though most samples are retests of it");
     clear_all();
     return tap_done();
