@@ -15,7 +15,7 @@ static double of_1000_node_days(double failures)
     return failures / 1000 / day_s;
 }
 
-static void failures_are_the_published_ones(void)
+static void failures_match_publications(void)
 {
     double llama = 419 / (54 * day_s * 2048), rsc = of_1000_node_days(6.5);
     double mttf_s = plan_mttf_s(2000, rsc);
@@ -39,7 +39,7 @@ static void failures_are_the_published_ones(void)
        "Llama 3: above 0.9 with checkpoints of 10 s and restarts of 5 minutes");
 }
 
-static void interval_is_daly_s(void)
+static void interval_follows_daly(void)
 {
     static const double shares[] = {1e-5, 1e-3, 0.01, 0.1, 0.5, 1};
     double mttf_s = 1e4;
@@ -64,7 +64,7 @@ static void interval_is_daly_s(void)
 
 /* ---------------------------------------------------------------- simulation */
 
-static double drawn(uint64_t *state, double mean)
+static double draw_exponential(uint64_t *state, double mean)
 {
     return -mean * log(((double)(splitmix_next(state) >> 11) + 0.5) / 9007199254740992.0);
 }
@@ -74,7 +74,7 @@ static double drawn(uint64_t *state, double mean)
 static double simulate_work(double interval_s, double checkpoint_s, double restart_s, double mttf_s)
 {
     uint64_t state = 7;
-    double now_s = 0, left_s = drawn(&state, mttf_s), done_s = 0;
+    double now_s = 0, left_s = draw_exponential(&state, mttf_s), done_s = 0;
     bool restarts = false;
 
     while (now_s < 40000 * mttf_s) {
@@ -82,7 +82,7 @@ static double simulate_work(double interval_s, double checkpoint_s, double resta
 
         if (left_s < needs_s) {
             now_s += left_s;
-            left_s = drawn(&state, mttf_s);
+            left_s = draw_exponential(&state, mttf_s);
             restarts = true;
             continue;
         }
@@ -100,12 +100,13 @@ static double simulate_waits(double nodes, double failures, double repair_s, int
                              bool is_drawn)
 {
     enum { AWAY_MOST = 64 };
-    double back_s[AWAY_MOST], now_s = 0, stood_s = 0;
+    double back_s[AWAY_MOST], now_s = 0, waited_s = 0;
     uint64_t state = 11;
     int away = 0;
 
     for (int i = 0; i < 200000;) {
-        double fails_s = now_s + drawn(&state, 1 / (nodes * failures)), next_s = INFINITY;
+        double fails_s = now_s + draw_exponential(&state, 1 / (nodes * failures)),
+               next_s = INFINITY;
         int first = -1;
 
         for (int k = 0; k < away; k++)
@@ -113,18 +114,18 @@ static double simulate_waits(double nodes, double failures, double repair_s, int
                 next_s = back_s[first = k];
         if (away <= spares && fails_s < next_s) {
             now_s = fails_s;
-            back_s[away++] = now_s + (is_drawn ? drawn(&state, repair_s) : repair_s);
+            back_s[away++] = now_s + (is_drawn ? draw_exponential(&state, repair_s) : repair_s);
             i++;
             continue;
         }
-        stood_s += away > spares ? next_s - now_s : 0;
+        waited_s += away > spares ? next_s - now_s : 0;
         now_s = next_s;
         back_s[first] = back_s[--away];
     }
-    return stood_s / now_s;
+    return waited_s / now_s;
 }
 
-static void formulas_are_what_happens(void)
+static void formulas_match_simulation(void)
 {
     static const struct {
         double checkpoint_s, restart_s, mttf_s;
@@ -200,7 +201,7 @@ static double rate_of(const struct plan_job *job, size_t nodes, double gbps, dou
 
 /* Published, in TFLOPS of a device: InfiniBand 197 on 4 nodes, 148 on 8; Ethernet 122 and 83.
  * Links have 200 and 25 Gb/s a node. The device's speed is fitted to the first value. */
-static void ratios_are_holmes(void)
+static void ratios_match_holmes(void)
 {
     struct plan_job job = job_of(&holmes);
     double low = 50e12, high = 600e12;
@@ -337,10 +338,10 @@ static void nodes_are_worth_it(void)
 
 int main(void)
 {
-    failures_are_the_published_ones();
-    interval_is_daly_s();
-    formulas_are_what_happens();
-    ratios_are_holmes();
+    failures_match_publications();
+    interval_follows_daly();
+    formulas_match_simulation();
+    ratios_match_holmes();
     islands_get_stages();
     memory_decides_on_sharding();
     nodes_are_worth_it();
