@@ -3,15 +3,17 @@
 
 #include "tests/unit/tap.h"
 
-static void takings(void)
+static void test_counted_drains(void)
 {
-    static char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
-                prolog[] = "Prolog error", none[] = "";
-    struct cluster_node nodes[] = {
-        {.reason = ours, .is_drained = true},   {.reason = ours, .is_down = true},
-        {.reason = theirs, .is_drained = true}, {.reason = ours},
-        {.reason = prolog, .is_drained = true}, {.reason = prolog},
-        {.reason = none, .is_down = true}};
+    static char muster_reason[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20",
+                admin_reason[] = "replace PSU", prolog[] = "Prolog error", none[] = "";
+    struct cluster_node nodes[] = {{.reason = muster_reason, .is_drained = true},
+                                   {.reason = muster_reason, .is_down = true},
+                                   {.reason = admin_reason, .is_drained = true},
+                                   {.reason = muster_reason},
+                                   {.reason = prolog, .is_drained = true},
+                                   {.reason = prolog},
+                                   {.reason = none, .is_down = true}};
 
     is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 7}), 3,
            "nodes drained or down for muster's reasons or a failed prolog count, and no others");
@@ -20,7 +22,7 @@ static void takings(void)
 }
 
 /* 10 % of 2,000 nodes that a cloud may create would be more than the 100 nodes that exist. */
-static void clouds(void)
+static void test_clouds(void)
 {
     struct cluster_node nodes[] = {{.is_idle = true},
                                    {.is_absent = true},
@@ -41,8 +43,8 @@ static size_t cap_of(size_t count, double percent, size_t least)
 
 int main(void)
 {
-    takings();
-    clouds();
+    test_counted_drains();
+    test_clouds();
     is_int(cap_of(4, 25, CAP_DRAINS_LEAST), 1, "a quarter of 4");
     is_int(cap_of(5, 25, CAP_DRAINS_LEAST), 2, "a quarter of 5, rounded up");
     is_int(cap_of(100, 0, CAP_DRAINS_LEAST), 1, "at least one node may be drained");

@@ -4,10 +4,10 @@
 #include "tests/unit/tap.h"
 
 /* Rules as by default: three strikes. One node may be drained, none is yet. */
-static const struct decision_rules usual = {.strikes = 3, .cap = 1};
+static const struct decision_rules default_rules = {.strikes = 3, .cap = 1};
 
-static enum decision about(enum plan_role role, enum verdict verdict, int strike,
-                           const struct decision_rules *rules)
+static enum decision decide(enum plan_role role, enum verdict verdict, int strike,
+                            const struct decision_rules *rules)
 {
     return decision_make(&(struct decision_facts){.role = role,
                                                   .verdict = verdict,
@@ -20,16 +20,16 @@ static enum decision about(enum plan_role role, enum verdict verdict, int strike
 }
 
 /* A node that failed with a code that never drains, and has this ground for a drain, too. */
-static enum decision innocent(enum plan_role role, enum ground ground, int strike)
+static enum decision decide_with_ground(enum plan_role role, enum ground ground, int strike)
 {
     return decision_make(
         &(struct decision_facts){
             .role = role, .verdict = VERDICT_FAIL, .ground = ground, .strike = strike},
-        &usual);
+        &default_rules);
 }
 
 /* Checks each code of the catalog with each verdict. */
-static void marks(void)
+static void test_drain_codes(void)
 {
     bool is_right = true;
 
@@ -51,55 +51,60 @@ static void marks(void)
 
 int main(void)
 {
-    struct decision_rules full = usual, dry = usual, none = usual, one = usual;
+    struct decision_rules full = default_rules, dry = default_rules, none = default_rules,
+                          one = default_rules;
 
     full.drained = 1;
     dry.is_dry_run = true;
     none.no_drain = true;
     one.strikes = 1;
-    is_int(about(ROLE_TEST, VERDICT_PASS, 0, &usual), DECISION_CERTIFY, "passed: certified");
-    is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &usual), DECISION_RELEASE,
+    is_int(decide(ROLE_TEST, VERDICT_PASS, 0, &default_rules), DECISION_CERTIFY,
+           "passed: certified");
+    is_int(decide(ROLE_RETEST, VERDICT_PASS, 0, &default_rules), DECISION_RELEASE,
            "drained by muster and passed: released");
-    is_int(about(ROLE_RETEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING, "... not if untested");
-    is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &dry), DECISION_CERTIFY, "... not in a dry run");
-    is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &usual), DECISION_KEEP,
+    is_int(decide(ROLE_RETEST, VERDICT_UNKNOWN, 0, &default_rules), DECISION_NOTHING,
+           "... not if untested");
+    is_int(decide(ROLE_RETEST, VERDICT_PASS, 0, &dry), DECISION_CERTIFY, "... not in a dry run");
+    is_int(decide(ROLE_RETEST, VERDICT_FAIL, 0, &default_rules), DECISION_KEEP,
            "drained by muster and failed: stays drained");
-    is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &full), DECISION_KEEP, "... even above the cap");
-    is_int(about(ROLE_RETEST, VERDICT_FAIL, 1, &usual), DECISION_KEEP,
+    is_int(decide(ROLE_RETEST, VERDICT_FAIL, 0, &full), DECISION_KEEP, "... even above the cap");
+    is_int(decide(ROLE_RETEST, VERDICT_FAIL, 1, &default_rules), DECISION_KEEP,
            "... also for a failure near the limit");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &usual), DECISION_DRAIN, "failed hard: drained");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_SPARE,
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &default_rules), DECISION_DRAIN,
+           "failed hard: drained");
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_SPARE,
            "... unless the cap is reached");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &none), DECISION_NOTHING,
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &none), DECISION_NOTHING,
            "... or drains are disabled");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &dry), DECISION_DRAIN, "a dry run reports the drain");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &usual), DECISION_SUSPECT,
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &dry), DECISION_DRAIN, "a dry run reports the drain");
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 1, &default_rules), DECISION_SUSPECT,
            "failed near the limit once: a suspect");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 2, &usual), DECISION_SUSPECT, "... twice");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &usual), DECISION_DRAIN, "the third strike: drained");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &full), DECISION_SPARE, "... within the cap");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &one), DECISION_DRAIN,
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 2, &default_rules), DECISION_SUSPECT, "... twice");
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 3, &default_rules), DECISION_DRAIN,
+           "the third strike: drained");
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 3, &full), DECISION_SPARE, "... within the cap");
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 1, &one), DECISION_DRAIN,
            "with a limit of one strike: drained at once");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &none), DECISION_SUSPECT,
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 1, &none), DECISION_SUSPECT,
            "a suspect is noted even if drains are disabled");
-    is_int(about(ROLE_TEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING,
+    is_int(decide(ROLE_TEST, VERDICT_UNKNOWN, 0, &default_rules), DECISION_NOTHING,
            "an unknown node is neither drained nor certified");
-    is_int(about(ROLE_LEAVE, VERDICT_FAIL, 0, &usual), DECISION_NOTHING,
+    is_int(decide(ROLE_LEAVE, VERDICT_FAIL, 0, &default_rules), DECISION_NOTHING,
            "somebody else's drain is not changed");
-    is_int(about(ROLE_FAULTY, VERDICT_FAIL, 0, &usual), DECISION_NOTHING,
+    is_int(decide(ROLE_FAULTY, VERDICT_FAIL, 0, &default_rules), DECISION_NOTHING,
            "... nor is a drain by Slurm for a fault");
-    is_int(about(ROLE_LEAVE, VERDICT_PASS, 0, &usual), DECISION_NOTHING,
+    is_int(decide(ROLE_LEAVE, VERDICT_PASS, 0, &default_rules), DECISION_NOTHING,
            "... and such a node is not certified");
-    is_int(innocent(ROLE_TEST, GROUND_NONE, 0), DECISION_NOTHING,
+    is_int(decide_with_ground(ROLE_TEST, GROUND_NONE, 0), DECISION_NOTHING,
            "failed with a code that never drains: stays in service");
-    is_int(innocent(ROLE_RETEST, GROUND_NONE, 0), DECISION_NOTHING,
+    is_int(decide_with_ground(ROLE_RETEST, GROUND_NONE, 0), DECISION_NOTHING,
            "... or gets its earlier drain back");
-    is_int(innocent(ROLE_TEST, GROUND_NEAR, 1), DECISION_NOTHING,
+    is_int(decide_with_ground(ROLE_TEST, GROUND_NEAR, 1), DECISION_NOTHING,
            "... also with a value near its limit, before the last strike");
-    is_int(innocent(ROLE_TEST, GROUND_NEAR, 3), DECISION_DRAIN,
+    is_int(decide_with_ground(ROLE_TEST, GROUND_NEAR, 3), DECISION_DRAIN,
            "... at the last strike it is drained");
-    is_int(innocent(ROLE_RETEST, GROUND_NEAR, 0), DECISION_KEEP,
+    is_int(decide_with_ground(ROLE_RETEST, GROUND_NEAR, 0), DECISION_KEEP,
            "drained by muster: stays drained");
-    marks();
+    test_drain_codes();
     return tap_done();
 }

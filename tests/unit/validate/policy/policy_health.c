@@ -7,8 +7,8 @@
 #include "lib/constants/policy_constants.h"
 #include "tests/unit/tap.h"
 
-static char none[] = "", ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
-            theirs[] = "replace PSU";
+static char none[] = "", muster_reason[] = "muster: link_down eth1 has no carrier 2026-11-20",
+            admin_reason[] = "replace PSU";
 
 /* health.c finds nodes by name only */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
@@ -19,82 +19,88 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     return NULL;
 }
 
-static bool is_hard(const char *test, enum fault_code code, enum verdict verdict,
-                    bool lets_rails_fail)
+static bool is_hard_fault(const char *test, enum fault_code code, enum verdict verdict,
+                          bool lets_rails_fail)
 {
     struct record record = RECORD(.test = test, .code = code, .verdict = verdict);
 
     return health_is_hard(&record, lets_rails_fail);
 }
 
-static void faults(void)
+static void test_hard_faults(void)
 {
-    ok(is_hard("gpu.enumerate", FAULT_GPU_MISSING, VERDICT_FAIL, false), "a GPU that is missing");
-    ok(is_hard("gpu.health", FAULT_NONE, VERDICT_FAIL, false), "a GPU that is not healthy");
-    ok(is_hard("slurm.gres", FAULT_NONE, VERDICT_FAIL, false), "a device of Slurm's GRES");
-    ok(is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, false), "a NIC without a link");
-    ok(!is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, true),
+    ok(is_hard_fault("gpu.enumerate", FAULT_GPU_MISSING, VERDICT_FAIL, false),
+       "a GPU that is missing");
+    ok(is_hard_fault("gpu.health", FAULT_NONE, VERDICT_FAIL, false), "a GPU that is not healthy");
+    ok(is_hard_fault("slurm.gres", FAULT_NONE, VERDICT_FAIL, false), "a device of Slurm's GRES");
+    ok(is_hard_fault("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, false),
+       "a NIC without a link");
+    ok(!is_hard_fault("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, true),
        "... but not if AllowFailedRails permits it");
-    ok(is_hard("net.interfaces", FAULT_INTERFACE_MISSING, VERDICT_FAIL, true), "a missing NIC");
-    ok(!is_hard("net.interfaces", FAULT_MTU_WRONG, VERDICT_FAIL, false),
+    ok(is_hard_fault("net.interfaces", FAULT_INTERFACE_MISSING, VERDICT_FAIL, true),
+       "a missing NIC");
+    ok(!is_hard_fault("net.interfaces", FAULT_MTU_WRONG, VERDICT_FAIL, false),
        "not an MTU that differs from the configuration");
-    ok(!is_hard("host.limits", FAULT_NONE, VERDICT_FAIL, false), "not a limit");
-    ok(!is_hard("host.munge", FAULT_NONE, VERDICT_FAIL, false), "not MUNGE");
-    ok(!is_hard("preflight.suspects", FAULT_NONE, VERDICT_FAIL, false), "not reports of users");
-    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_WARN, false), "not a warning");
-    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_UNKNOWN, false), "not an unknown result");
-    ok(!is_hard(NULL, FAULT_NONE, VERDICT_FAIL, false), "not a record without a test");
+    ok(!is_hard_fault("host.limits", FAULT_NONE, VERDICT_FAIL, false), "not a limit");
+    ok(!is_hard_fault("host.munge", FAULT_NONE, VERDICT_FAIL, false), "not MUNGE");
+    ok(!is_hard_fault("preflight.suspects", FAULT_NONE, VERDICT_FAIL, false),
+       "not reports of users");
+    ok(!is_hard_fault("gpu.health", FAULT_NONE, VERDICT_WARN, false), "not a warning");
+    ok(!is_hard_fault("gpu.health", FAULT_NONE, VERDICT_UNKNOWN, false), "not an unknown result");
+    ok(!is_hard_fault(NULL, FAULT_NONE, VERDICT_FAIL, false), "not a record without a test");
 }
 
-static void drain(struct cluster_node *node, char *reason, time_t when)
+static void set_drained(struct cluster_node *node, char *reason, time_t when)
 {
     node->is_drained = true;
     node->reason = reason;
     node->reason_time = when;
 }
 
-static void decisions(void)
+static void test_decisions(void)
 {
     static char names[4][4] = {"n1", "n2", "n3", "n4"},
                 others[] = "muster: link_down eth2 has no carrier 2026-11-20";
-    static const char mine[] = "muster: gpu_missing gpu3 has gone 2026-11-21";
+    static const char new_reason[] = "muster: gpu_missing gpu3 has gone 2026-11-21";
     struct cluster_node nodes[4];
     struct cluster cluster = {.nodes = nodes, .node_count = 4};
 
     for (int i = 0; i < 4; i++)
         nodes[i] =
             (struct cluster_node){.name = names[i], .reason = none, .is_idle = true, .leaf = -1};
-    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n1", new_reason, 100, 1), HEALTH_DRAIN,
            "a node in service is drained");
-    is_int(health_decide(&cluster, "n9", mine, 100, 1), HEALTH_NO_NODE,
+    is_int(health_decide(&cluster, "n9", new_reason, 100, 1), HEALTH_NO_NODE,
            "a node that Slurm does not know is not drained");
-    drain(&nodes[0], theirs, 0);
-    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
+    set_drained(&nodes[0], admin_reason, 0);
+    is_int(health_decide(&cluster, "n1", new_reason, 100, 1), HEALTH_FOREIGN,
            "nor is a node that others drained");
-    is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n2", new_reason, 100, 1), HEALTH_DRAIN,
            "... whose drain does not count against the cap");
     nodes[0].reason = none;
     nodes[0].is_drained = false;
     nodes[0].is_down = true;
-    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
+    is_int(health_decide(&cluster, "n1", new_reason, 100, 1), HEALTH_FOREIGN,
            "nor is a node that is down");
     nodes[0].is_down = false;
     nodes[0].is_invalid = true;
-    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
+    is_int(health_decide(&cluster, "n1", new_reason, 100, 1), HEALTH_FOREIGN,
            "nor is a node with an invalid registration");
     nodes[0].is_invalid = false;
-    drain(&nodes[0], ours, 100);
-    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_OURS,
+    set_drained(&nodes[0], muster_reason, 100);
+    is_int(health_decide(&cluster, "n1", new_reason, 100, 1), HEALTH_OURS,
            "nor is a node that muster drained");
-    is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_CAP, "nor is a node beyond the cap");
-    is_int(health_decide(&cluster, "n2", mine, 100, 2), HEALTH_DRAIN, "... within the cap it is");
+    is_int(health_decide(&cluster, "n2", new_reason, 100, 1), HEALTH_CAP,
+           "nor is a node beyond the cap");
+    is_int(health_decide(&cluster, "n2", new_reason, 100, 2), HEALTH_DRAIN,
+           "... within the cap it is");
 
-    is_int(health_decide(&cluster, "n2", ours, 100, 2), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n2", muster_reason, 100, 2), HEALTH_ALIKE,
            "... but not for a fault that half of the nodes share");
 
     /* n2, n3 and n4 drained themselves in the same second without seeing each other */
     for (int i = 1; i < 4; i++)
-        drain(&nodes[i], i == 1 ? others : ours, 200);
+        set_drained(&nodes[i], i == 1 ? others : muster_reason, 200);
     is_int(health_review(&cluster, "n1", 200, 2), HEALTH_OURS, "the earliest drain stays");
     is_int(health_review(&cluster, "n2", 200, 2), HEALTH_OURS,
            "of drains in the same second the first by name stays, too");
@@ -102,7 +108,7 @@ static void decisions(void)
     is_int(health_review(&cluster, "n4", 200, 2), HEALTH_CAP, "... and so does the last one");
     is_int(health_review(&cluster, "n3", 200, 3), HEALTH_ALIKE,
            "... also within the cap, if half of the nodes share the fault");
-    nodes[3].reason = theirs;
+    nodes[3].reason = admin_reason;
     is_int(health_review(&cluster, "n4", 200, 2), HEALTH_FOREIGN,
            "a drain that others made meanwhile is left alone");
     is_int(health_review(&cluster, "n9", 200, 2), HEALTH_NO_NODE, "so is a missing node");
@@ -124,7 +130,7 @@ static struct cluster nodes_make(struct cluster_node *nodes)
 }
 
 /* Most nodes of a cloud may not exist yet. */
-static void clouds(void)
+static void test_clouds(void)
 {
     enum { MADE = 4 };
     struct cluster_node nodes[NODES];
@@ -135,32 +141,32 @@ static void clouds(void)
         nodes[i].is_absent = i >= MADE;
         nodes[i].leaf = -1;
     }
-    drain(&nodes[0], ours, 100);
-    is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_ALIKE,
+    set_drained(&nodes[0], muster_reason, 100);
+    is_int(health_decide(&cluster, "n1", muster_reason, 102, NODES), HEALTH_ALIKE,
            "half of a cloud's existing nodes share a fault");
     for (int i = MADE; i < NODES; i++)
         nodes[i].is_cloud = false;
-    is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n1", muster_reason, 102, NODES), HEALTH_DRAIN,
            "... nodes that are powered down count in the base");
 }
 
 /* When a leaf switch restarts, only its nodes lose their links. */
-static void leaves(void)
+static void test_leaves(void)
 {
     struct cluster_node nodes[NODES];
     struct cluster cluster = nodes_make(nodes);
 
     for (int i = 0; i < 2; i++) {
-        is_int(health_decide(&cluster, nodes[i].name, ours, 102, NODES), HEALTH_DRAIN,
+        is_int(health_decide(&cluster, nodes[i].name, muster_reason, 102, NODES), HEALTH_DRAIN,
                "node %d of a leaf is drained", i);
-        drain(&nodes[i], ours, 100 + i);
+        set_drained(&nodes[i], muster_reason, 100 + i);
     }
-    is_int(health_decide(&cluster, "n2", ours, 102, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n2", muster_reason, 102, NODES), HEALTH_ALIKE,
            "... the third is not, since the switch may be at fault");
-    is_int(health_decide(&cluster, "n8", ours, 102, NODES), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n8", muster_reason, 102, NODES), HEALTH_DRAIN,
            "... a node of another leaf is");
     for (int i = 2; i <= ON_LEAF; i++)
-        drain(&nodes[i], ours, 102);
+        set_drained(&nodes[i], muster_reason, 102);
     is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and the first drains stay");
     for (int i = 2; i < ON_LEAF; i++)
         is_int(health_review(&cluster, nodes[i].name, 102, NODES), HEALTH_ALIKE,
@@ -183,10 +189,10 @@ static void drains_what_fails_weeks_after_others(void)
     struct cluster cluster = nodes_make(nodes);
 
     for (int i = 0; i < 4; i++)
-        drain(&nodes[i], early, (i + 1) * WEEK_S / 4);
+        set_drained(&nodes[i], early, (i + 1) * WEEK_S / 4);
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_DRAIN,
            "a node is drained though others of its leaf were drained for the same weeks ago");
-    drain(&nodes[7], late, now);
+    set_drained(&nodes[7], late, now);
     is_int(health_review(&cluster, "n7", now, NODES), HEALTH_OURS, "... and stays drained");
     nodes[7].is_drained = false;
     for (int i = 0; i < 4; i++)
@@ -208,7 +214,7 @@ static void ends_certificates(void)
 {
     static char refusal[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20",
                 both[] = "muster: gate_refused - job 7 refused; link_down eth1 2026-11-20";
-    struct cluster_node node = {.reason = ours, .reason_time = 200, .is_drained = true};
+    struct cluster_node node = {.reason = muster_reason, .reason_time = 200, .is_drained = true};
 
     ok(health_ends_certificate(&node, 100),
        "a drain for a fault ends a certificate issued before it");
@@ -218,9 +224,9 @@ static void ends_certificates(void)
        "a refusal by the gate does not, since its cause would change, and other nodes refuse, too");
     node.reason = both;
     ok(health_ends_certificate(&node, 100), "... a refusal with a fault does");
-    node.reason = theirs;
+    node.reason = admin_reason;
     ok(!health_ends_certificate(&node, 100), "a drain by others does not");
-    node.reason = ours;
+    node.reason = muster_reason;
     node.is_drained = false;
     ok(!health_ends_certificate(&node, 100), "nor does the reason of a node in service");
     node.is_down = true;
@@ -228,50 +234,51 @@ static void ends_certificates(void)
 }
 
 /* All nodes have a fault at once. Each publishes it before it checks the others. */
-static void published(void)
+static void test_published_faults(void)
 {
     char extras[NODES][100], note[80];
     struct cluster_node nodes[NODES];
     struct cluster cluster = nodes_make(nodes);
 
-    health_note(ours, 500, note, sizeof note);
+    health_note(muster_reason, 500, note, sizeof note);
     for (int i = 0; i < NODES; i++) {
         snprintf(extras[i], sizeof extras[i], "{\"rack\":3,\"muster_fault\":\"%s\"}", note);
         nodes[i].leaf = -1;
     }
     ok(health_is_noted(extras[0], "muster: link_down eth1 2026-11-21", 500),
        "a published fault is found");
-    ok(!health_is_noted(extras[0], ours, 501), "... not for a fault that began after it");
+    ok(!health_is_noted(extras[0], muster_reason, 501), "... not for a fault that began after it");
     ok(!health_is_noted(extras[0], "muster: link_down eth2 2026-11-21", 0),
        "... not for another fault");
-    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", ours, 0),
+    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", muster_reason, 0),
        "... not in a text without a time");
-    ok(!health_is_noted("{\"muster_fault\":\"\"}", ours, 0) && !health_is_noted("", ours, 0),
+    ok(!health_is_noted("{\"muster_fault\":\"\"}", muster_reason, 0) &&
+           !health_is_noted("", muster_reason, 0),
        "... not in an empty text");
 
     for (int i = 1; i <= 6; i++)
         nodes[i].extra = extras[i];
-    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n9", muster_reason, 500, NODES), HEALTH_ALIKE,
            "a fault that more than a tenth of the nodes publish drains none");
     nodes[6].extra = NULL;
-    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n9", muster_reason, 500, NODES), HEALTH_DRAIN,
            "... a fault that fewer nodes publish does");
     nodes[9].extra = extras[9];
-    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n9", muster_reason, 500, NODES), HEALTH_DRAIN,
            "... the node's own note does not count");
     nodes[6].extra = extras[6];
-    is_int(health_decide(&cluster, "n9", ours, 500 + ALIKE_DRAINS_S + 1, NODES), HEALTH_DRAIN,
-           "... a note from long before its fault began is another event");
+    is_int(health_decide(&cluster, "n9", muster_reason, 500 + ALIKE_DRAINS_S + 1, NODES),
+           HEALTH_DRAIN, "... a note from long before its fault began is another event");
 }
 
 int main(void)
 {
-    faults();
+    test_hard_faults();
     ends_certificates();
-    decisions();
-    leaves();
-    clouds();
+    test_decisions();
+    test_leaves();
+    test_clouds();
     drains_what_fails_weeks_after_others();
-    published();
+    test_published_faults();
     return tap_done();
 }

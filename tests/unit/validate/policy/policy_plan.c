@@ -8,7 +8,7 @@
 
 #include "tests/unit/tap.h"
 
-static struct cluster_node idle(void)
+static struct cluster_node idle_node(void)
 {
     static char name[] = "n1", empty[] = "";
 
@@ -21,21 +21,21 @@ static struct cluster_node idle(void)
                                  .state = "idle"};
 }
 
-static void is_role(const struct cluster_node *node, bool is_dry_run, enum plan_role role,
-                    const char *part, const char *says, const char *what)
+static void check_role(const struct cluster_node *node, bool is_dry_run, enum plan_role role,
+                       const char *part, const char *expected_text, const char *what)
 {
     struct plan plan;
 
     plan_node(node, is_dry_run, false, &plan);
     is_int(plan.role, role, "%s", what);
     is_str(plan.part, part, "... part '%s'", part);
-    has_str(plan.message, says, "... says '%s'", says);
+    has_str(plan.message, expected_text, "... says '%s'", expected_text);
 }
 
 /* A failed prolog may come from muster's own gate. Only the node knows. */
-static void failed_prologs(void)
+static void test_failed_prologs(void)
 {
-    struct cluster_node node = idle();
+    struct cluster_node node = idle_node();
     char prolog[] = "Prolog error", epilog[] = "Epilog error";
     struct plan plan;
 
@@ -62,101 +62,104 @@ static void failed_prologs(void)
     is_int(plan.role, ROLE_FAULTY, "... nor if its epilog failed");
 }
 
-static void roles(void)
+static void test_roles(void)
 {
-    struct cluster_node node = idle();
-    char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
+    struct cluster_node node = idle_node();
+    char muster_reason[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20",
+         admin_reason[] = "replace PSU",
          gres[] = "gres/gpu count reported lower than configured (7 < 8)",
          silent[] = "Not responding", memory[] = "Low RealMemory";
 
-    is_role(&node, false, ROLE_TEST, "", "", "an idle node is tested");
+    check_role(&node, false, ROLE_TEST, "", "", "an idle node is tested");
     node.is_responding = false;
-    is_role(&node, false, ROLE_TEST, "", "",
-            "a node that does not respond to the controller is tested: reach decides");
-    node = idle();
+    check_role(&node, false, ROLE_TEST, "", "",
+               "a node that does not respond to the controller is tested: reach decides");
+    node = idle_node();
     node.is_allocated = true;
-    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "a node with jobs is left alone");
-    node = idle();
+    check_role(&node, false, ROLE_LEAVE, "", "jobs run there", "a node with jobs is left alone");
+    node = idle_node();
     node.is_drained = true;
-    node.reason = ours;
-    is_role(&node, false, ROLE_RETEST, "", "", "a node that muster drained is tested again");
-    is_role(&node, true, ROLE_LEAVE, "", "dry run", "... but not in a dry run");
+    node.reason = muster_reason;
+    check_role(&node, false, ROLE_RETEST, "", "", "a node that muster drained is tested again");
+    check_role(&node, true, ROLE_LEAVE, "", "dry run", "... but not in a dry run");
     node.is_allocated = true;
-    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "... and not while jobs run there");
+    check_role(&node, false, ROLE_LEAVE, "", "jobs run there", "... and not while jobs run there");
     node.is_allocated = false;
     node.is_down = true;
-    is_role(&node, false, ROLE_RETEST, "", "", "... but also if it is down as well");
+    check_role(&node, false, ROLE_RETEST, "", "", "... but also if it is down as well");
     node.is_down = false;
-    node.reason = theirs;
-    is_role(&node, false, ROLE_LEAVE, "", "replace PSU",
-            "a node that somebody else drained is left alone");
-    node.reason = idle().reason;
-    is_role(&node, false, ROLE_LEAVE, "", "no reason given", "... and so is one without a reason");
+    node.reason = admin_reason;
+    check_role(&node, false, ROLE_LEAVE, "", "replace PSU",
+               "a node that somebody else drained is left alone");
+    node.reason = idle_node().reason;
+    check_role(&node, false, ROLE_LEAVE, "", "no reason given",
+               "... and so is one without a reason");
     node.reason = gres;
-    is_role(&node, false, ROLE_FAULTY, "gres", "7 < 8",
-            "a node that Slurm drained for a fault is named");
+    check_role(&node, false, ROLE_FAULTY, "gres", "7 < 8",
+               "a node that Slurm drained for a fault is named");
     node.reason = silent;
     node.is_drained = false;
     node.is_down = true;
-    is_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding",
-            "... and so is a node that Slurm set down");
-    node.reason = theirs;
-    is_role(&node, false, ROLE_LEAVE, "", "replace PSU",
-            "a node that a person set down is left alone");
-    node.reason = idle().reason;
-    is_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
-            "a node that is down without a reason was set down by Slurm");
-    node = idle();
+    check_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding",
+               "... and so is a node that Slurm set down");
+    node.reason = admin_reason;
+    check_role(&node, false, ROLE_LEAVE, "", "replace PSU",
+               "a node that a person set down is left alone");
+    node.reason = idle_node().reason;
+    check_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
+               "a node that is down without a reason was set down by Slurm");
+    node = idle_node();
     node.is_invalid = true;
     node.reason = memory;
-    is_role(&node, false, ROLE_FAULTY, "memory", "Low RealMemory",
-            "a node with an invalid registration is named, too");
-    node = idle();
+    check_role(&node, false, ROLE_FAULTY, "memory", "Low RealMemory",
+               "a node with an invalid registration is named, too");
+    node = idle_node();
     node.is_reserved = true;
-    is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
-    node = idle();
+    check_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
+    node = idle_node();
     node.reserved_at = time(NULL) + 600;
-    is_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
-            "... and one whose reservation begins soon");
-    node = idle();
+    check_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
+               "... and one whose reservation begins soon");
+    node = idle_node();
     node.is_waiting = true;
-    is_role(&node, false, ROLE_TEST, "", "", "a node that waits for its certificate is tested");
-    is_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");
+    check_role(&node, false, ROLE_TEST, "", "", "a node that waits for its certificate is tested");
+    check_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");
     node.is_reserved = true;
-    is_role(&node, false, ROLE_LEAVE, "", "reservation",
-            "... nor if it is in another reservation, too");
-    node = idle();
+    check_role(&node, false, ROLE_LEAVE, "", "reservation",
+               "... nor if it is in another reservation, too");
+    node = idle_node();
     node.is_absent = true;
-    is_role(&node, false, ROLE_LEAVE, "", "left alone",
-            "a node that is powered down is left alone");
-    node = idle();
+    check_role(&node, false, ROLE_LEAVE, "", "left alone",
+               "a node that is powered down is left alone");
+    node = idle_node();
     node.is_idle = false;
-    is_role(&node, false, ROLE_LEAVE, "", "its state", "a node in an unknown state is left alone");
+    check_role(&node, false, ROLE_LEAVE, "", "its state",
+               "a node in an unknown state is left alone");
 }
 
 static void elsewhere_add(const struct cluster_partition *partition, const struct hostlist *nodes,
                           void *context)
 {
-    char *folded = hostlist_fold(nodes), *told = context;
-    size_t length = strlen(told);
+    char *folded = hostlist_fold(nodes), *listed = context;
+    size_t length = strlen(listed);
 
-    snprintf(told + length, 100 - length, "%s=%s;", partition ? partition->name : "none", folded);
+    snprintf(listed + length, 100 - length, "%s=%s;", partition ? partition->name : "none", folded);
     free(folded);
 }
 
-static void elsewhere_is(const struct cluster *cluster, const char *names, const char *expected)
+static void check_elsewhere(const struct cluster *cluster, const char *names, const char *expected)
 {
     struct hostlist list;
-    char told[100] = "";
+    char listed[100] = "";
 
     hostlist_expand(names, &list, NULL);
-    is_int(plan_elsewhere(cluster, &list, elsewhere_add, told), 0, "where \"%s\" are", names);
-    is_str(told, expected, "... \"%s\"", expected);
+    is_int(plan_elsewhere(cluster, &list, elsewhere_add, listed), 0, "where \"%s\" are", names);
+    is_str(listed, expected, "... \"%s\"", expected);
     hostlist_clear(&list);
 }
 
 /* A node in several partitions is listed once. */
-static void elsewhere(void)
+static void test_elsewhere(void)
 {
     char gpu[] = "gpu", big[] = "big", off[] = "off", all[] = "all";
     struct cluster_partition list[4] = {
@@ -166,19 +169,19 @@ static void elsewhere(void)
     hostlist_expand("g[1-2],c3", &list[0].nodes, NULL);
     hostlist_expand("c[1-4]", &list[1].nodes, NULL);
     hostlist_expand("x1,g1", &list[2].nodes, NULL);
-    elsewhere_is(&cluster, "", "");
-    elsewhere_is(&cluster, "g1", "gpu=g1;");
-    elsewhere_is(&cluster, "x1,g1,c[1-3],g2", "gpu=c3,g[1-2];big=c[1-2];none=x1;");
-    elsewhere_is(&cluster, "c[1-4],g[1-2]", "big=c[1-4];gpu=g[1-2];");
-    elsewhere_is(&cluster, "x1,y9", "none=x1,y9;");
+    check_elsewhere(&cluster, "", "");
+    check_elsewhere(&cluster, "g1", "gpu=g1;");
+    check_elsewhere(&cluster, "x1,g1,c[1-3],g2", "gpu=c3,g[1-2];big=c[1-2];none=x1;");
+    check_elsewhere(&cluster, "c[1-4],g[1-2]", "big=c[1-4];gpu=g[1-2];");
+    check_elsewhere(&cluster, "x1,y9", "none=x1,y9;");
     hostlist_expand("c[1-4],g[1-2],x1", &list[3].nodes, NULL);
     list[3].is_up = true;
-    elsewhere_is(&cluster, "g1,c1,x1", "all=c1,g1,x1;");
+    check_elsewhere(&cluster, "g1,c1,x1", "all=c1,g1,x1;");
     for (int i = 0; i < 4; i++)
         hostlist_clear(&list[i].nodes);
 }
 
-static void partitions(void)
+static void test_partitions(void)
 {
     char gpu[] = "gpu", all[] = "all", off[] = "off";
     struct cluster_partition list[3] = {{.name = gpu, .is_up = true},
@@ -203,7 +206,7 @@ static void partitions(void)
         hostlist_clear(&list[i].nodes);
 }
 
-static void many_nodes(void)
+static void test_many_nodes(void)
 {
     enum { PARTITIONS = 16, NODES = 16384 };
     static char name[] = "p";
@@ -228,49 +231,49 @@ static void many_nodes(void)
 }
 
 /* A node that a cloud has not created yet has no fault. */
-static void clouds(void)
+static void test_clouds(void)
 {
-    struct cluster_node node = idle();
+    struct cluster_node node = idle_node();
     char late[] = "ResumeTimeout reached";
 
     node.is_absent = node.is_cloud = true;
     strcpy(node.state, "powered down");
-    is_role(&node, false, ROLE_LEAVE, "", "left alone: powered down",
-            "a node that is powered down");
+    check_role(&node, false, ROLE_LEAVE, "", "left alone: powered down",
+               "a node that is powered down");
     node.is_absent = false;
     node.is_down = true;
     node.reason = late;
     strcpy(node.state, "down");
-    is_role(&node, false, ROLE_LEAVE, "", "its cloud did not start it in time",
-            "a cloud's node that was not started in time");
+    check_role(&node, false, ROLE_LEAVE, "", "its cloud did not start it in time",
+               "a cloud's node that was not started in time");
     node.is_cloud = false;
-    is_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",
-            "a node of the site that did not start");
+    check_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",
+               "a node of the site that did not start");
 }
 
 /* A name that was cut could be that of another node. */
-static void long_names(void)
+static void test_long_names(void)
 {
-    struct cluster_node node = idle();
+    struct cluster_node node = idle_node();
     char name[65];
 
     memset(name, 'n', 64);
     name[64] = '\0';
     node.name = name;
-    is_role(&node, false, ROLE_LEAVE, "", "its name is longer than 63 characters",
-            "a name of 64 characters is not tested");
+    check_role(&node, false, ROLE_LEAVE, "", "its name is longer than 63 characters",
+               "a name of 64 characters is not tested");
     node.name++;
-    is_role(&node, false, ROLE_TEST, "", "", "... one of 63 is");
+    check_role(&node, false, ROLE_TEST, "", "", "... one of 63 is");
 }
 
 int main(void)
 {
-    long_names();
-    clouds();
-    roles();
-    failed_prologs();
-    partitions();
-    elsewhere();
-    many_nodes();
+    test_long_names();
+    test_clouds();
+    test_roles();
+    test_failed_prologs();
+    test_partitions();
+    test_elsewhere();
+    test_many_nodes();
     return tap_done();
 }

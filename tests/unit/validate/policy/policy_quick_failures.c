@@ -9,7 +9,7 @@ static struct ended_job jobs[64];
 static size_t count;
 static char found[256];
 
-static void add(unsigned uid, const char *nodes, int times, bool has_failed)
+static void add_jobs(unsigned uid, const char *nodes, int times, bool has_failed)
 {
     struct error err;
 
@@ -20,17 +20,17 @@ static void add(unsigned uid, const char *nodes, int times, bool has_failed)
     }
 }
 
-static void take(const char *node, const char *text, void *context)
+static void add_finding(const char *node, const char *text, void *context)
 {
     (void)context;
     snprintf(found + strlen(found), sizeof found - strlen(found), "%s: %s;", node, text);
 }
 
 /* Returns what is found about the added jobs, and forgets the jobs. */
-static const char *find(void)
+static const char *find_quick_failures(void)
 {
     *found = '\0';
-    if (quick_failures_find(jobs, count, take, NULL) < 0)
+    if (quick_failures_find(jobs, count, add_finding, NULL) < 0)
         return "no memory";
     while (count > 0)
         hostlist_clear(&jobs[--count].nodes);
@@ -39,39 +39,39 @@ static const char *find(void)
 
 int main(void)
 {
-    is_str(find(), "", "no jobs");
-    add(1, "n1", 6, false);
-    add(2, "n[1,3]", 6, false);
-    add(1, "n2", 3, true);
-    add(2, "n2", 3, true);
-    is_str(find(),
+    is_str(find_quick_failures(), "", "no jobs");
+    add_jobs(1, "n1", 6, false);
+    add_jobs(2, "n[1,3]", 6, false);
+    add_jobs(1, "n2", 3, true);
+    add_jobs(2, "n2", 3, true);
+    is_str(find_quick_failures(),
            "n2: 6 of 6 jobs there failed within 60 s, of 2 users; expected 0.8, from these users' "
            "jobs on other nodes;",
            "jobs of two users fail soon on one node");
-    add(1, "n1", 6, false);
-    add(2, "n1", 6, false);
-    add(1, "n2", 6, true);
-    is_str(find(), "", "... of one user only: the cause may be that user's jobs");
-    add(1, "n[1,3]", 6, true);
-    add(2, "n[1,3]", 6, true);
-    add(1, "n2", 6, true);
-    add(2, "n2", 6, true);
-    is_str(find(), "", "jobs that fail soon on all nodes");
-    add(1, "n2", 2, true);
-    add(2, "n2", 2, true);
-    is_str(find(), "", "jobs that ran on one node only");
-    add(1, "n1", 6, false);
-    add(2, "n1", 6, false);
-    add(1, "n2", 3, true);
-    add(2, "n2", 3, true);
-    add(1, "n2", 20, false);
-    add(2, "n2", 20, false);
-    is_str(find(), "", "few failures among many jobs");
-    add(1, "n1", 9, false);
-    add(2, "n1", 9, false);
-    add(1, "n[2-3]", 3, true);
-    add(2, "n[2-3]", 3, true);
-    ok(strstr(find(), "n2: 6 of 6") && strstr(found, "n3: 6 of 6"),
+    add_jobs(1, "n1", 6, false);
+    add_jobs(2, "n1", 6, false);
+    add_jobs(1, "n2", 6, true);
+    is_str(find_quick_failures(), "", "... of one user only: the cause may be that user's jobs");
+    add_jobs(1, "n[1,3]", 6, true);
+    add_jobs(2, "n[1,3]", 6, true);
+    add_jobs(1, "n2", 6, true);
+    add_jobs(2, "n2", 6, true);
+    is_str(find_quick_failures(), "", "jobs that fail soon on all nodes");
+    add_jobs(1, "n2", 2, true);
+    add_jobs(2, "n2", 2, true);
+    is_str(find_quick_failures(), "", "jobs that ran on one node only");
+    add_jobs(1, "n1", 6, false);
+    add_jobs(2, "n1", 6, false);
+    add_jobs(1, "n2", 3, true);
+    add_jobs(2, "n2", 3, true);
+    add_jobs(1, "n2", 20, false);
+    add_jobs(2, "n2", 20, false);
+    is_str(find_quick_failures(), "", "few failures among many jobs");
+    add_jobs(1, "n1", 9, false);
+    add_jobs(2, "n1", 9, false);
+    add_jobs(1, "n[2-3]", 3, true);
+    add_jobs(2, "n[2-3]", 3, true);
+    ok(strstr(find_quick_failures(), "n2: 6 of 6") && strstr(found, "n3: 6 of 6"),
        "jobs with several nodes count for each node");
     return tap_done();
 }

@@ -5,7 +5,7 @@
 
 #include "tests/unit/tap.h"
 
-static void owners(void)
+static void test_owners(void)
 {
     ok(reason_is_ours("muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20"),
        "a reason that begins with muster: is muster's");
@@ -19,7 +19,7 @@ static void owners(void)
     ok(!reason_slurm_part("replace PSU"), "a person's reason has none");
 }
 
-static void reasons(void)
+static void test_reasons(void)
 {
     const struct reason_fault two[] = {
         {FAULT_RAIL_SLOW, "eth1", "eth1 98 of 940 Mb/s"},
@@ -56,7 +56,7 @@ static void reasons(void)
 }
 
 /* On another day, with a cut anywhere after the first fault. */
-static void sameness_of_cut_ones(void)
+static void test_same_cut_reasons(void)
 {
     const struct reason_fault two[] = {{FAULT_RAIL_SLOW, "eth1", "eth1 98 of 940 Mb/s"},
                                        {FAULT_GPU_MISSING, "gpu3", "gpu3 has gone"}};
@@ -71,7 +71,7 @@ static void sameness_of_cut_ones(void)
     is_int(wrong, 0, "a reason that was cut is the same on another day");
 }
 
-static void sameness(void)
+static void test_same_reasons(void)
 {
     static const char slow[] = "muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20";
     static const char two[] = "muster: rail_slow eth1 98 of 940 Mb/s; gpu_missing gpu 7 2026-11-20";
@@ -98,7 +98,7 @@ static void sameness(void)
        "a reason of an older muster is not the same");
 }
 
-static void refusals(void)
+static void test_gate_refusals(void)
 {
     char reason[200];
 
@@ -114,10 +114,10 @@ static void refusals(void)
 
 int main(void)
 {
-    refusals();
-    owners();
-    reasons();
-    sameness();
-    sameness_of_cut_ones();
+    test_gate_refusals();
+    test_owners();
+    test_reasons();
+    test_same_reasons();
+    test_same_cut_reasons();
     return tap_done();
 }

@@ -19,10 +19,10 @@ enum { NODES = 40 };
 static struct cluster_node nodes[NODES];
 static struct cluster cluster = {.nodes = nodes, .node_count = NODES};
 static char names[NODES][8], empty[] = "", prolog[] = "Prolog error",
-                             ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20",
-                             theirs[] = "replace PSU";
+                             muster_reason[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20",
+                             admin_reason[] = "replace PSU";
 
-static void begin(void)
+static void nodes_reset(void)
 {
     for (int i = 0; i < NODES; i++) {
         if (nodes[i].extra != empty)
@@ -33,7 +33,7 @@ static void begin(void)
 }
 
 /* Publishes a cause and asks for permission, as a node's health check does. */
-static bool asks(int node, const char *cause, size_t limit, size_t cap)
+static bool is_allowed(int node, const char *cause, size_t limit, size_t cap)
 {
     char *text = extra_with_note(nodes[node].extra, EXTRA_GATE, cause, NULL);
     struct refusals refusals;
@@ -45,70 +45,71 @@ static bool asks(int node, const char *cause, size_t limit, size_t cap)
     return refusals_allow(&refusals, limit, cap);
 }
 
-static void one_event(void)
+static void test_common_causes(void)
 {
     struct refusals refusals;
     int allowed = 0;
 
-    begin();
+    nodes_reset();
     for (int i = 0; i < NODES; i++)
-        allowed += asks(i, "changed kernel", 3, 10);
+        allowed += is_allowed(i, "changed kernel", 3, 10);
     is_int(allowed, 3, "of 40 nodes with a new kernel three get permission to refuse jobs");
-    ok(asks(0, "expired", 3, 10), "another cause has its own count");
-    ok(!asks(0, "changed kernel", 3, 10),
+    ok(is_allowed(0, "expired", 3, 10), "another cause has its own count");
+    ok(!is_allowed(0, "changed kernel", 3, 10),
        "once all nodes have the cause none gets permission again");
 
-    begin();
+    nodes_reset();
     allowed = 0;
     for (int i = 0; i < NODES; i++)
-        allowed += asks(i, "expired", 3, 1);
+        allowed += is_allowed(i, "expired", 3, 1);
     is_int(allowed, 1, "DrainCap applies if it is less");
 
-    begin();
+    nodes_reset();
     nodes[1].is_drained = nodes[2].is_drained = nodes[3].is_drained = true;
-    nodes[1].reason = ours;
+    nodes[1].reason = muster_reason;
     nodes[2].reason = prolog;
-    nodes[3].reason = theirs;
+    nodes[3].reason = admin_reason;
     refusals_count(&cluster, "n0", "expired", &refusals);
     is_int(refusals.taken, 2, "nodes drained by muster or a failed prolog count");
-    ok(!asks(0, "expired", 3, 2), "... against DrainCap");
-    ok(asks(0, "expired", 3, 3), "... but not against GateBrake");
-    begin();
+    ok(!is_allowed(0, "expired", 3, 2), "... against DrainCap");
+    ok(is_allowed(0, "expired", 3, 3), "... but not against GateBrake");
+    nodes_reset();
 }
 
 /* Certificates of nodes expire while the nodes wait for a spare part. */
-static void out_of_service(void)
+static void test_nodes_out_of_service(void)
 {
     static char refused[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20";
     struct refusals refusals;
 
-    begin();
+    nodes_reset();
     for (int i = 1; i <= 4; i++) {
         nodes[i].is_drained = true;
-        nodes[i].reason = i < 4 ? theirs : ours;
-        ok(!asks(i, "expired", 3, 10), "a node drained for another reason gets no permission");
+        nodes[i].reason = i < 4 ? admin_reason : muster_reason;
+        ok(!is_allowed(i, "expired", 3, 10),
+           "a node drained for another reason gets no permission");
     }
-    ok(asks(0, "expired", 3, 10), "... and does not count among refusing nodes");
+    ok(is_allowed(0, "expired", 3, 10), "... and does not count among refusing nodes");
     refusals_count(&cluster, "n0", "expired", &refusals);
     is_int(refusals.alike, 0, "... whoever drained it");
     is_int(refusals.taken, 1, "... but muster's drain counts against DrainCap");
     for (int i = 1; i <= 4; i++)
         nodes[i].is_drained = false;
-    ok(!asks(0, "expired", 3, 10), "resumed nodes count");
+    ok(!is_allowed(0, "expired", 3, 10), "resumed nodes count");
     for (int i = 1; i <= 4; i++) {
         nodes[i].is_drained = true;
         nodes[i].reason = i < 3 ? prolog : refused;
     }
     refusals_count(&cluster, "n0", "expired", &refusals);
     is_int(refusals.alike, 4, "... and so do nodes drained because they refused a job");
-    ok(asks(1, "expired", 5, 10), "these keep their permission");
+    ok(is_allowed(1, "expired", 5, 10), "these keep their permission");
     nodes[0].is_down = nodes[5].is_invalid = true;
-    ok(!asks(0, "expired", 9, 20), "a node that is down gets none, since no job comes to it");
-    ok(!asks(5, "expired", 9, 20), "... nor does a node with an invalid registration");
-    begin();
+    ok(!is_allowed(0, "expired", 9, 20), "a node that is down gets none, since no job comes to it");
+    ok(!is_allowed(5, "expired", 9, 20), "... nor does a node with an invalid registration");
+    nodes_reset();
 }
 
-static void texts(void)
+static void test_stored_causes(void)
 {
     char *text = extra_with_note("{\"rack\":3}", EXTRA_GATE, "expired", NULL),
          *cause = extra_note(text, EXTRA_GATE), *out;
@@ -125,7 +126,7 @@ static void texts(void)
     ok(extra_note("by hand", EXTRA_GATE) == NULL, "... and has no cause");
 }
 
-static void causes(void)
+static void test_causes(void)
 {
     char cause[BRAKE_CAUSE];
 
@@ -142,7 +143,7 @@ static void causes(void)
 }
 
 /* An invalid file gives no permission. */
-static void damaged(const char *certificate, const char *path)
+static void check_damaged_files(const char *certificate, const char *path)
 {
     static const char *const texts[] = {
         "",
@@ -166,7 +167,7 @@ static void damaged(const char *certificate, const char *path)
     }
 }
 
-static void files(void)
+static void test_brake_files(void)
 {
     struct brake brake = {1000, BRAKE_PERMITTED, "expired", "1 of 8 nodes"}, read;
     char directory[] = "/tmp/muster-brake-XXXXXX", path[64], file[64], why[300];
@@ -209,7 +210,7 @@ static void files(void)
            "... unchanged");
         chmod(file, 0666);
         is_int(brake_read(path, &read, &err), -1, "... a file that others can write is refused");
-        damaged(path, file);
+        check_damaged_files(path, file);
     }
     errno = 0;
     is_int(brake_remove(path, &err), 0, "the file is removed");
@@ -219,10 +220,10 @@ static void files(void)
 
 int main(void)
 {
-    one_event();
-    out_of_service();
-    texts();
-    causes();
-    files();
+    test_common_causes();
+    test_nodes_out_of_service();
+    test_stored_causes();
+    test_causes();
+    test_brake_files();
     return tap_done();
 }

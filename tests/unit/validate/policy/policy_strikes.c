@@ -7,7 +7,7 @@
 
 enum { HOUR = 3600, DAY = 24 * HOUR };
 
-static void near(void)
+static void test_near_limits(void)
 {
     ok(strikes_is_near("peers", 160, 170), "a little below the peers is near the limit");
     ok(strikes_is_near("history", 160, 170), "a little below the history is near");
@@ -21,7 +21,7 @@ static void near(void)
     ok(!strikes_is_near("peers", 0, 0), "... nor with a limit of zero");
 }
 
-static void counts(void)
+static void test_counts(void)
 {
     const double now = 100 * DAY;
     const struct strike earlier[] = {
@@ -37,7 +37,7 @@ static void counts(void)
     is_int(strikes_count(drained, 3, now, DAY), 2, "after a drain the count starts again");
 }
 
-static void words(void)
+static void test_printed_strikes(void)
 {
     char text[64];
 
@@ -53,8 +53,8 @@ static void words(void)
 
 int main(void)
 {
-    near();
-    counts();
-    words();
+    test_near_limits();
+    test_counts();
+    test_printed_strikes();
     return tap_done();
 }

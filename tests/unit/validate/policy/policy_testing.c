@@ -32,7 +32,7 @@ static int journal_open(const char *run)
     return fd;
 }
 
-static const char *read_by(const char *run)
+static const char *nodes_of_others(const char *run)
 {
     static char text[256];
     struct hostlist nodes;
@@ -76,33 +76,33 @@ int main(void)
     ok(mkdtemp(directory) != NULL, "a directory for journals is made");
     a = journal_open("a");
     b = journal_open("b");
-    is_str(read_by("b"), "", "no node is in tests yet");
+    is_str(nodes_of_others("b"), "", "no node is in tests yet");
     hostlist_expand("n[1-3]", &nodes, &err);
     is_int(dprintf(a, "\njob x\n") > 0, 1, "a journal has other lines, too");
     is_int(testing_write(a, &nodes, &err), 0, "run a takes three nodes");
     hostlist_clear(&nodes);
-    is_str(read_by("b"), "n[1-3]", "run b reads these nodes");
-    is_str(read_by("a"), "", "... and run a does not get its own");
+    is_str(nodes_of_others("b"), "n[1-3]", "run b reads these nodes");
+    is_str(nodes_of_others("a"), "", "... and run a does not get its own");
     hostlist_expand("n7", &nodes, &err);
     testing_write(b, &nodes, &err);
     hostlist_clear(&nodes);
-    is_str(read_by("c"), "n[1-3,7]", "a third run reads both");
+    is_str(nodes_of_others("c"), "n[1-3,7]", "a third run reads both");
     close(a);
-    is_str(read_by("c"), "n7", "a run that has ended tests nothing");
+    is_str(nodes_of_others("c"), "n7", "a run that has ended tests nothing");
     a = journal_open("a");
     flock(a, LOCK_SH);
-    is_str(read_by("c"), "n7", "... also while another run has its journal open");
+    is_str(nodes_of_others("c"), "n7", "... also while another run has its journal open");
     close(a);
     is_int(testing_write(-1, &nodes, &err), 0, "without nodes nothing is written");
 
     snprintf(command, sizeof command, "%s/no-journal", directory);
     is_int(mkfifo(command, 0600), 0, "a FIFO without a writer");
     alarm(20);
-    is_str(read_by("c"), "n7", "... is no journal and causes no wait");
+    is_str(nodes_of_others("c"), "n7", "... is no journal and causes no wait");
     alarm(0);
     snprintf(command, sizeof command, "%s/no-file", directory);
     is_int(symlink("nowhere", command), 0, "a dangling link");
-    is_str(read_by("c"), "n7", "... is no journal, like one that was just removed");
+    is_str(nodes_of_others("c"), "n7", "... is no journal, like one that was just removed");
 
     for (lock = dup(0); lock >= 0 && count < 4096; lock = dup(0))
         taken[count++] = lock;

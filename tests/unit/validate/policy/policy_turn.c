@@ -7,20 +7,20 @@
 #include "tests/unit/tap.h"
 
 /* Returns which nodes are chosen, such as "0110". */
-static const char *chosen(struct turn_node *nodes, size_t count, size_t room)
+static const char *chosen_text(struct turn_node *nodes, size_t count, size_t room)
 {
     static char text[32];
-    size_t said = turn_choose(nodes, count, room), seen = 0;
+    size_t returned = turn_choose(nodes, count, room), counted = 0;
 
     for (size_t i = 0; i < count; i++) {
         text[i] = nodes[i].is_chosen ? '1' : '0';
-        seen += nodes[i].is_chosen;
+        counted += nodes[i].is_chosen;
     }
     text[count] = '\0';
-    return said == seen ? text : "miscounted";
+    return returned == counted ? text : "miscounted";
 }
 
-static void turns(void)
+static void test_turns(void)
 {
     struct turn_node nodes[5] = {{.certified_until = 500},
                                  {.certified_until = 200},
@@ -28,36 +28,40 @@ static void turns(void)
                                  {.certified_until = 0},
                                  {.is_drained = true, .certified_until = 900}};
 
-    is_str(chosen(nodes, 5, 10), "11011", "with room for all all but the busy node are chosen");
-    is_str(chosen(nodes, 5, 2), "00011", "the drained node comes first, then the uncertified one");
-    is_str(chosen(nodes, 5, 3), "01011", "then the one whose certificate ends first");
-    is_str(chosen(nodes, 5, 0), "00000", "without room none is chosen");
-    is_str(chosen(nodes, 5, 1), "00000", "with room for one none is chosen, since links need two");
-    is_str(chosen(nodes, 1, 1), "1", "unless there is only one");
-    is_str(chosen(nodes + 2, 1, 5), "0", "a busy node is not chosen");
+    is_str(chosen_text(nodes, 5, 10), "11011",
+           "with room for all all but the busy node are chosen");
+    is_str(chosen_text(nodes, 5, 2), "00011",
+           "the drained node comes first, then the uncertified one");
+    is_str(chosen_text(nodes, 5, 3), "01011", "then the one whose certificate ends first");
+    is_str(chosen_text(nodes, 5, 0), "00000", "without room none is chosen");
+    is_str(chosen_text(nodes, 5, 1), "00000",
+           "with room for one none is chosen, since links need two");
+    is_str(chosen_text(nodes, 1, 1), "1", "unless there is only one");
+    is_str(chosen_text(nodes + 2, 1, 5), "0", "a busy node is not chosen");
     memset(nodes, 0, sizeof nodes);
-    is_str(chosen(nodes, 5, 2), "11000", "equal nodes in order");
+    is_str(chosen_text(nodes, 5, 2), "11000", "equal nodes in order");
     nodes[0].is_partner = nodes[1].is_partner = nodes[3].is_partner = true;
     nodes[2].certified_until = 900;
-    is_str(chosen(nodes, 5, 3), "10101", "partners come after the nodes to test");
+    is_str(chosen_text(nodes, 5, 3), "10101", "partners come after the nodes to test");
 }
 
-static void broken_ones_do_not_take_all(void)
+static void leaves_room_for_nodes_in_service(void)
 {
     struct turn_node nodes[6] = {
         {.is_drained = true, .since = 300}, {.is_drained = true, .since = 100},
         {.is_drained = true, .since = 200}, {.is_drained = true, .since = 400},
         {.certified_until = 500},           {.certified_until = 200}};
 
-    is_str(chosen(nodes, 6, 4), "011011", "half of the room is for nodes in service");
-    is_str(chosen(nodes, 6, 2), "010001", "the rest is for those drained longest ago");
-    is_str(chosen(nodes, 5, 4), "11101", "room that nodes in service leave is for drained ones");
-    is_str(chosen(nodes, 4, 2), "0110", "all of it if none is in service");
+    is_str(chosen_text(nodes, 6, 4), "011011", "half of the room is for nodes in service");
+    is_str(chosen_text(nodes, 6, 2), "010001", "the rest is for those drained longest ago");
+    is_str(chosen_text(nodes, 5, 4), "11101",
+           "room that nodes in service leave is for drained ones");
+    is_str(chosen_text(nodes, 4, 2), "0110", "all of it if none is in service");
     nodes[4].is_partner = nodes[5].is_partner = true;
-    is_str(chosen(nodes, 6, 4), "111100", "no room is kept for partners");
+    is_str(chosen_text(nodes, 6, 4), "111100", "no room is kept for partners");
 }
 
-static void dues(void)
+static void test_due_certificates(void)
 {
     ok(turn_is_due(0, 1000, 10), "a node without a certificate is due");
     ok(turn_is_due(900, 1000, 10), "... and so is an expired one");
@@ -67,11 +71,11 @@ static void dues(void)
 
 /* A week's certificate, and a timer that fires each night within 90 minutes. Checks that the
  * node has another certificate in time if it is busy on the first night on which it is due. */
-static void a_busy_night_costs_no_certificate(void)
+static void renews_in_time_after_a_busy_night(void)
 {
     enum { NIGHT_S = 86400, SPREAD_S = 5400, RUN_S = 1500 };
     static const int spreads[] = {0, SPREAD_S / 2, SPREAD_S};
-    static const int places[] = {3, 9, 27}; /* three nights in a row each have their own spread */
+    static const int divisors[] = {3, 9, 27}; /* three nights in a row each have their own spread */
     int lapses = 0, early = 0;
 
     for (int i = 0; i < 81; i++) {
@@ -79,7 +83,7 @@ static void a_busy_night_costs_no_certificate(void)
         int nights_due = 0;
 
         for (int night = 1; night <= 7 && renewed == 0; night++) {
-            double now = (double)night * NIGHT_S + spreads[i / places[night % 3] % 3];
+            double now = (double)night * NIGHT_S + spreads[i / divisors[night % 3] % 3];
 
             nights_due += turn_is_due(until, now, turn_ahead_s(7.0 * NIGHT_S));
             if (nights_due == 2)
@@ -93,7 +97,7 @@ static void a_busy_night_costs_no_certificate(void)
 }
 
 /* The same timer with certificates of 26 hours to a week, one after the other. */
-static void no_validity_is_too_short_or_always_due(void)
+static void renews_in_time_with_any_validity(void)
 {
     enum { HOUR_S = 3600, SPREAD_S = 5400, RUN_S = 1500 };
     int lapses = 0, at_once = 0;
@@ -115,7 +119,7 @@ static void no_validity_is_too_short_or_always_due(void)
     is_int(at_once, 0, "... and not within the first third of their validity");
 }
 
-static void jitters(void)
+static void test_jitter(void)
 {
     is_int((long)turn_jitter_s(100, 0), 0, "jitter begins at zero");
     is_int((long)turn_jitter_s(100, UINT32_MAX), 100, "... and reaches the maximum");
@@ -125,11 +129,11 @@ static void jitters(void)
 
 int main(void)
 {
-    turns();
-    broken_ones_do_not_take_all();
-    dues();
-    a_busy_night_costs_no_certificate();
-    no_validity_is_too_short_or_always_due();
-    jitters();
+    test_turns();
+    leaves_room_for_nodes_in_service();
+    test_due_certificates();
+    renews_in_time_after_a_busy_night();
+    renews_in_time_with_any_validity();
+    test_jitter();
     return tap_done();
 }
