@@ -10,9 +10,9 @@
 /* Whether a node without an answer is at fault depends on how long it had to answer. */
 
 volatile sig_atomic_t preflight_stop;
-static enum reach_state state; /* of n2 */
-static bool is_timed_out;      /* else this host's kernel reported an error */
-static enum verdict added;
+static enum reach_state answer_state; /* of n2 */
+static bool is_timed_out;             /* else this host's kernel reported an error */
+static enum verdict added_verdict;
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
@@ -23,7 +23,8 @@ int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double d
     for (size_t i = 0; i < count; i++) {
         answers[i] = (struct reach){.state = REACH_ANSWERS};
         if (strcmp(nodes[i]->name, "n2") == 0)
-            answers[i] = (struct reach){state, is_timed_out ? 2 * deadline_s : 0.01, "no answer"};
+            answers[i] =
+                (struct reach){answer_state, is_timed_out ? 2 * deadline_s : 0.01, "no answer"};
     }
     return 0;
 }
@@ -34,7 +35,7 @@ void preflight_add_verdict(struct preflight *preflight, struct member *member, e
 {
     (void)code, (void)test, (void)part, (void)message;
     preflight->has_fault |= verdict == VERDICT_FAIL;
-    member->verdict = added = verdict;
+    member->verdict = added_verdict = verdict;
 }
 
 void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
@@ -60,10 +61,10 @@ static enum verdict verdict_of(enum reach_state seen, double budget_s)
                                {.name = second, .slurm = &nodes[1], .group = -1}};
     struct preflight preflight = {.budget_s = budget_s, .names = {names, 2}, .members = members};
 
-    state = seen;
-    added = VERDICT_NONE;
+    answer_state = seen;
+    added_verdict = VERDICT_NONE;
     preflight_run(&preflight);
-    return added;
+    return added_verdict;
 }
 
 int main(void)
