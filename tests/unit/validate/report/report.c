@@ -20,7 +20,7 @@ char *__wrap_strdup(const char *text)
 }
 
 /* A record without its suite would match every suite. */
-static void without_memory(void)
+static void test_without_memory(void)
 {
     struct records records = {0};
     struct record record = RECORD_INIT;
@@ -40,7 +40,7 @@ static void without_memory(void)
     records_clear(&records);
 }
 
-static void refused(const char *line, const char *what)
+static void check_refused(const char *line, const char *what)
 {
     struct records records = {0};
 
@@ -49,7 +49,7 @@ static void refused(const char *line, const char *what)
     records_clear(&records);
 }
 
-static void parsing(void)
+static void test_parsing(void)
 {
     struct records records = {0};
     struct record record = RECORD_INIT;
@@ -120,20 +120,20 @@ static void parsing(void)
        "... and is stored once");
     records_clear(&records);
 
-    refused("", "an empty line");
-    refused("srun: error: n1: task 0: Killed", "a line of srun");
-    refused("[1]", "an array");
-    refused("{\"test\":\"b\"}", "an object without a suite");
-    refused("{\"suite\":\"a\"}", "an object without a test");
-    refused("{\"suite\":\"a\",\"test\":\"b\",\"value\":\"1\"}", "a string as value");
-    refused("{\"suite\":\"a\",\"test\":\"b\",\"node\":1}", "a number as node");
-    refused("{\"suite\":\"a\",\"test\":\"b\",\"verdict\":\"good\"}", "an unknown verdict");
-    refused("{\"suite\":\"a\",\"test\":\"b\",\"samples\":-1}", "a negative count");
-    refused("{\"suite\":\"a\",\"suite\":\"b\",\"test\":\"b\"}", "a field given twice");
-    refused("{\"suite\":\"a\",\"test\":\"b\"", "half a record");
+    check_refused("", "an empty line");
+    check_refused("srun: error: n1: task 0: Killed", "a line of srun");
+    check_refused("[1]", "an array");
+    check_refused("{\"test\":\"b\"}", "an object without a suite");
+    check_refused("{\"suite\":\"a\"}", "an object without a test");
+    check_refused("{\"suite\":\"a\",\"test\":\"b\",\"value\":\"1\"}", "a string as value");
+    check_refused("{\"suite\":\"a\",\"test\":\"b\",\"node\":1}", "a number as node");
+    check_refused("{\"suite\":\"a\",\"test\":\"b\",\"verdict\":\"good\"}", "an unknown verdict");
+    check_refused("{\"suite\":\"a\",\"test\":\"b\",\"samples\":-1}", "a negative count");
+    check_refused("{\"suite\":\"a\",\"suite\":\"b\",\"test\":\"b\"}", "a field given twice");
+    check_refused("{\"suite\":\"a\",\"test\":\"b\"", "half a record");
 }
 
-static void sizes(void)
+static void test_sizes(void)
 {
     struct records records = {0};
     struct record record =
@@ -158,7 +158,7 @@ static void sizes(void)
 }
 
 /* Packed records must come back unchanged. */
-static void packing(void)
+static void test_packing(void)
 {
     struct records records = {0};
     struct record record =
@@ -188,7 +188,7 @@ static void packing(void)
     records_clear(&records);
 }
 
-static void changes(void)
+static void test_changed_records(void)
 {
     struct records records = {0};
     struct record record = RECORD(.suite = "certify", .test = "links", .run = "r1", .node = "n1",
@@ -218,7 +218,7 @@ static void changes(void)
     records_clear(&records);
 }
 
-static void tables(void)
+static void test_tables(void)
 {
     struct table table = {0};
     char *text = NULL;
@@ -253,7 +253,7 @@ static void tables(void)
     free(text);
 }
 
-static void endings(void)
+static void test_program_ends(void)
 {
     struct records records = {0};
     struct record record = RECORD_INIT;
@@ -290,12 +290,12 @@ static void endings(void)
 
 int main(void)
 {
-    parsing();
-    without_memory();
-    sizes();
-    packing();
-    changes();
-    endings();
-    tables();
+    test_parsing();
+    test_without_memory();
+    test_sizes();
+    test_packing();
+    test_changed_records();
+    test_program_ends();
+    test_tables();
     return tap_done();
 }

@@ -19,7 +19,7 @@
 #include "validate/report/html.h"
 #include "validate/report/recordfile.h"
 
-/* The records and the survey of a test. begin() clears both. */
+/* The records and the survey of a test. survey_begin() clears both. */
 static struct records records;
 static struct survey survey;
 
@@ -34,28 +34,28 @@ static const char *json(const char *line)
     return text;
 }
 
-static void add(const char *line)
+static void add_line(const char *line)
 {
     if (records_parse(&records, json(line)) != 0)
         tap_diag("no record: %s", line);
 }
 
-static void begin(const char *const *lines)
+static void survey_begin(const char *const *lines)
 {
     survey_clear(&survey);
     records_clear(&records);
     for (; lines && *lines; lines++)
-        add(*lines);
+        add_line(*lines);
 }
 
-static void build(const char *name)
+static void build_survey(const char *name)
 {
     struct error err = {""};
 
     is_int(survey_build(&records, NULL, &survey, &err), 0, "%s: %s", name, err.text);
 }
 
-static char *written(const char *format)
+static char *written_report(const char *format)
 {
     char *text = NULL;
     size_t size;
@@ -67,7 +67,7 @@ static char *written(const char *format)
 }
 
 /* Two runs. The newer one has three nodes, of which n10 is listed after n2. */
-static const char *const run[] = {
+static const char *const two_runs[] = {
     "{'run':'old', 'time':1, 'suite':'certify', 'test':'certify', 'node':'n9', 'verdict':'fail'}",
     "{'run':'r', 'time':10, 'suite':'certify', 'test':'run', 'metric':'cluster', 'message':'lab'}",
     "{'run':'r', 'time':10, 'suite':'certify', 'test':'net.topology', 'metric':'leaf', "
@@ -112,7 +112,7 @@ static const char *const run[] = {
     NULL,
 };
 
-static void order(void)
+static void test_order(void)
 {
     const struct survey_cell *cells;
 
@@ -157,9 +157,9 @@ static void order(void)
     is_near(survey_figure(&survey, 0, 0, SURVEY_BANDWIDTH, false), 50, 0, "... as a receiver");
 }
 
-static void xml(void)
+static void test_junit(void)
 {
-    char *text = written("junit");
+    char *text = written_report("junit");
 
     has_str(text,
             "<testsuite name=\"certify\" tests=\"3\" failures=\"2\" errors=\"0\" "
@@ -177,13 +177,13 @@ static void xml(void)
     free(text);
 }
 
-static bool is_of_run(const char *node, void *context)
+static bool is_in_run(const char *node, void *context)
 {
     (void)context;
     return survey_node(&survey, node) >= 0;
 }
 
-static void metrics(void)
+static void test_prometheus(void)
 {
     char *text;
 
@@ -193,7 +193,7 @@ static void metrics(void)
                                                    .rail_mbps = NAN,
                                                    .expires = 2,
                                                    .verdict = VERDICT_PASS});
-    text = written("prometheus");
+    text = written_report("prometheus");
     has_str(text,
             "\n# TYPE muster_node_certified gauge\nmuster_node_certified{node=\"n1\"} 1\n"
             "muster_node_certified{node=\"n2\"} 0\n",
@@ -217,33 +217,33 @@ static void metrics(void)
             "muster_stage_duration_seconds{stage=\"links\"} 2.25\n# HELP",
             "... and that of a stage, once");
     free(text);
-    survey_filter_past(&survey, is_of_run, NULL);
-    text = written("prometheus");
+    survey_filter_past(&survey, is_in_run, NULL);
+    text = written_report("prometheus");
     ok(!strstr(text, "n\\\"9"), "a node removed from the cluster is removed from the metrics");
     free(text);
 }
 
 /* A few pairs of many nodes take memory by pairs, not by nodes squared. */
-static void many(void)
+static void test_many_nodes(void)
 {
     enum { NODES = 30000 };
     char line[256];
 
-    begin(NULL);
+    survey_begin(NULL);
     for (int i = 0; i < NODES; i++) {
         snprintf(line, sizeof line,
                  "{'suite':'links','test':'links','metric':'bandwidth','node':'n%d','peer':'n%d','"
                  "part':'eth1','value':%d,'unit':'Mb/s'}",
                  i, (i + 1) % NODES, 1000 + i);
-        add(line);
+        add_line(line);
     }
-    build("30000 nodes");
+    build_survey("30000 nodes");
     is_int(survey.rails[0].measured[SURVEY_BANDWIDTH], NODES, "... with all their values");
     is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, true), 1009, 0, "... as senders");
     is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, false), 1008, 0, "... and as receivers");
 }
 
-static void cells(void)
+static void test_csv_cells(void)
 {
     static const char *const lines[] = {"{'suite':'a','test':'b','node':'=cmd|\\u0027 /C "
                                         "calc\\u0027!A0','part':'+1','peer':'-x','metric':'@m','"
@@ -251,9 +251,9 @@ static void cells(void)
                                         NULL};
     char *text;
 
-    begin(lines);
-    build("records without a run are a survey");
-    text = written("csv");
+    survey_begin(lines);
+    build_survey("records without a run are a survey");
+    text = written_report("csv");
     has_str(text, "\r\n\"\",,\"a\",\"b\",\"'@m\",\"'=cmd|' /C calc'!A0\",\"'+1\",\"'-x\",-1.5,",
             "a cell that looks like a formula becomes text, a number stays a number");
     has_str(text, ",\"a \"\"b\"\", c\"\r\n", "quotes are doubled");
@@ -261,29 +261,29 @@ static void cells(void)
 }
 
 /* One failure follows more warnings than a report shows. */
-static void worst_first(void)
+static void keeps_failures_before_warnings(void)
 {
     enum { WARNINGS = 20000 }; /* number of rows on a page */
     char *text;
 
-    begin(NULL);
+    survey_begin(NULL);
     for (int i = 0; i <= WARNINGS; i++)
-        add(i < WARNINGS
-                ? "{'suite':'certify','test':'host.config','part':'kernel','verdict':'warn'}"
-                : "{'suite':'certify','test':'links','part':'uplink leaf2','verdict':'fail'}");
-    build("many warnings");
-    text = written("table");
+        add_line(i < WARNINGS
+                     ? "{'suite':'certify','test':'host.config','part':'kernel','verdict':'warn'}"
+                     : "{'suite':'certify','test':'links','part':'uplink leaf2','verdict':'fail'}");
+    build_survey("many warnings");
+    text = written_report("table");
     has_str(text, "uplink leaf2", "the failure is in the table");
     has_str(text, "and 19961 more\n", "... and warnings are left out");
     free(text);
-    text = written("html");
+    text = written_report("html");
     has_str(text, "\"uplink leaf2\"", "... it is on the page, too");
     has_str(text, "\"bad_left_out\":1,", "... which leaves out one warning");
     free(text);
 }
 
 /* A fault that many nodes share. */
-static void told_alike(void)
+static void test_common_faults(void)
 {
     static const char *const lines[] = {
         "{'suite':'certify','test':'certify','metric':'alike','part':'eth1','value':12,'unit':'"
@@ -291,27 +291,27 @@ static void told_alike(void)
         NULL};
     char *text;
 
-    begin(lines);
-    build("a fault that many nodes share");
-    text = written("table");
+    survey_begin(lines);
+    build_survey("a fault that many nodes share");
+    text = written_report("table");
     has_str(text, "eth1: 12 of 16 nodes fail alike", "... is in the table");
     free(text);
 }
 
 /* A node that passed with a warning, as muster certify has it in memory. */
-static void passed_with_a_warning(void)
+static void test_pass_with_warning(void)
 {
     struct record record = RECORD(.suite = "certify", .test = "certify", .node = "n1",
                                   .verdict = VERDICT_PASS, .code = FAULT_RAIL_SLOW);
 
-    begin(NULL);
+    survey_begin(NULL);
     records_add(&records, &record);
-    build("a node that passed");
+    build_survey("a node that passed");
     is_int(survey.nodes[0].code, FAULT_NONE, "... has no code to act on");
 }
 
 /* Returns the JSON data of the page. */
-static json_t *data_of(const char *page)
+static json_t *page_data(const char *page)
 {
     const char *begin = strstr(page, "type=\"application/json\">");
     const char *end = begin ? strstr(begin, "</script>") : NULL;
@@ -320,7 +320,7 @@ static json_t *data_of(const char *page)
     return end ? json_loadb(begin, (size_t)(end - begin), JSON_REJECT_DUPLICATES, NULL) : NULL;
 }
 
-static double cell_of(const json_t *metric, size_t place)
+static double page_cell(const json_t *metric, size_t index)
 {
     const char *text = json_string_value(json_object_get(metric, "values"));
     unsigned bits[4] = {0}, code;
@@ -329,7 +329,7 @@ static double cell_of(const json_t *metric, size_t place)
     unsigned char bytes[2];
 
     for (int k = 0; k < 2; k++) {
-        size_t at = 2 * place + (size_t)k, first = at / 3 * 4;
+        size_t at = 2 * index + (size_t)k, first = at / 3 * 4;
         unsigned word = 0;
 
         for (int i = 0; i < 4; i++) {
@@ -345,10 +345,10 @@ static double cell_of(const json_t *metric, size_t place)
                code * json_number_value(json_object_get(metric, "step")));
 }
 
-static void page(void)
+static void test_page(void)
 {
-    char *text = written("html");
-    json_t *data = data_of(text), *metric;
+    char *text = written_report("html");
+    json_t *data = page_data(text), *metric;
 
     ok(data != NULL, "the page's data is JSON");
     has_str(text, "<title>muster r</title>", "the page has a title");
@@ -362,15 +362,15 @@ static void page(void)
            "the first cell is a node with itself");
     is_int(json_integer_value(json_array_get(json_object_get(metric, "mask"), 1)), 3,
            "... the next ones were measured");
-    is_near(cell_of(metric, 0), 190, 0.02, "a value keeps its precision in 16 bits");
-    is_near(cell_of(metric, 2), 50, 0.005, "... and so does another one");
+    is_near(page_cell(metric, 0), 190, 0.02, "a value keeps its precision in 16 bits");
+    is_near(page_cell(metric, 2), 50, 0.005, "... and so does another one");
     json_decref(data);
     free(text);
 }
 
-static void formats(void)
+static void test_formats(void)
 {
-    char *text = written("json");
+    char *text = written_report("json");
     const char *wanted;
     size_t lines = 0, found = 0;
 
@@ -390,59 +390,60 @@ static void formats(void)
     ok(found > 0 && !report_formats[found].name, "... and no other format");
 }
 
-static void fails(const char *line, const char *expected)
+static void check_doubt(const char *line, const char *expected)
 {
     struct error err = {""};
 
-    begin(NULL);
+    survey_begin(NULL);
     if (records_parse_bytes(&records, json(line), strlen(line), &err) == 0)
         recordfile_doubt(RECORD_AT(&records, 0), &err);
     has_str(err.text, expected, "%s", expected);
 }
 
-static void doubts(void)
+static void test_doubts(void)
 {
-    fails("{'suite':'a','test':'b','value':'1'}", "value is a string, expected a number");
-    fails("{'suite':'a','test':'b','verdict':'good'}", "verdict is good, expected pass");
-    fails("{'suite':'a'}", "no test");
-    fails("[]", "the line is an array, expected an object");
-    fails("{'suite':'a','test':'b','value':1}", "value without a unit");
-    fails("{'suite':'a','test':'b','value':-1,'unit':'Mb/s'}", "value is -1 Mb/s");
-    fails("{'suite':'a','test':'b','value':1e300,'unit':'ms'}", "value is 1e+300 ms");
-    fails("{'suite':'a','test':'b','value':1e999,'unit':'ms'}", "overflow");
-    fails("{'suite':'a','test':'b','low':2,'high':1,'unit':'ms'}", "low is 2");
-    fails("{'suite':'a','test':'b','time':1e12}", "time is 1000000000000");
-    fails("{'suite':'links','test':'links','metric':'bandwidth','value':50,'unit':'Mb/"
-          "s','limit':160,'verdict':'pass'}",
-          "on the wrong side of its limit");
-    fails("{'suite':'links','test':'links','metric':'latency','value':50,'unit':'us','limit':16,'"
-          "verdict':'pass'}",
-          "on the wrong side of its limit");
+    check_doubt("{'suite':'a','test':'b','value':'1'}", "value is a string, expected a number");
+    check_doubt("{'suite':'a','test':'b','verdict':'good'}", "verdict is good, expected pass");
+    check_doubt("{'suite':'a'}", "no test");
+    check_doubt("[]", "the line is an array, expected an object");
+    check_doubt("{'suite':'a','test':'b','value':1}", "value without a unit");
+    check_doubt("{'suite':'a','test':'b','value':-1,'unit':'Mb/s'}", "value is -1 Mb/s");
+    check_doubt("{'suite':'a','test':'b','value':1e300,'unit':'ms'}", "value is 1e+300 ms");
+    check_doubt("{'suite':'a','test':'b','value':1e999,'unit':'ms'}", "overflow");
+    check_doubt("{'suite':'a','test':'b','low':2,'high':1,'unit':'ms'}", "low is 2");
+    check_doubt("{'suite':'a','test':'b','time':1e12}", "time is 1000000000000");
+    check_doubt("{'suite':'links','test':'links','metric':'bandwidth','value':50,'unit':'Mb/"
+                "s','limit':160,'verdict':'pass'}",
+                "on the wrong side of its limit");
+    check_doubt(
+        "{'suite':'links','test':'links','metric':'latency','value':50,'unit':'us','limit':16,'"
+        "verdict':'pass'}",
+        "on the wrong side of its limit");
 }
 
-static size_t told;
-static char last[600];
+static size_t message_count;
+static char last_message[600];
 
-static void print_line(const char *text, void *context)
+static void count_message(const char *text, void *context)
 {
     (void)context;
-    told++;
-    snprintf(last, sizeof last, "%s", text);
+    message_count++;
+    snprintf(last_message, sizeof last_message, "%s", text);
 }
 
-static void files(void)
+static void test_record_files(void)
 {
     char path[] = "/tmp/muster-survey-XXXXXX";
     int fd = mkstemp(path);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    const struct recordfile_listener listener = {.report = print_line};
+    const struct recordfile_listener listener = {.report = count_message};
     struct error err;
 
     if (!file) {
         tap_skip("no file can be made in /tmp");
         return;
     }
-    begin(NULL);
+    survey_begin(NULL);
     fputs("{\"suite\":\"a\",\"test\":\"b\"}\r\n\nno record\n", file);
     for (int i = 0; i < RECORDFILE_LINE + 1; i++)
         fputc('x', file);
@@ -451,11 +452,11 @@ static void files(void)
     fputs("{\"suite\":\"a\",\"test\":\"d", file);
     fclose(file);
     is_int(recordfile_read(path, &records, &listener, &err), 5, "five lines are left out");
-    is_int(told, 5, "... each with a message");
+    is_int(message_count, 5, "... each with a message");
     is_int(records.count, 2, "the other lines are read");
-    has_str(last, ":7: cut off at the end of the file: ",
+    has_str(last_message, ":7: cut off at the end of the file: ",
             "the last message says that its line is cut off");
-    has_str(last, path, "... with the file's name");
+    has_str(last_message, path, "... with the file's name");
     unlink(path);
     is_int(recordfile_read(path, &records, &listener, &err), -1, "a missing file is an error");
     has_str(err.text, "No such file", "... with the reason");
@@ -463,21 +464,21 @@ static void files(void)
     records_clear(&records);
 }
 
-static char folder[] = "/tmp/muster-survey-XXXXXX";
+static char directory[] = "/tmp/muster-survey-XXXXXX";
 
-static const char *in_folder(const char *name)
+static const char *path_in(const char *name)
 {
     static char paths[4][64];
     static int next;
     char *path = paths[next++ % 4];
 
-    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    snprintf(path, sizeof *paths, "%s/%s", directory, name);
     return path;
 }
 
-static bool saves(const char *name, struct error *err)
+static bool saves_report(const char *name, struct error *err)
 {
-    return format_save(format_find("junit"), &survey, in_folder(name), err) == 0;
+    return format_save(format_find("junit"), &survey, path_in(name), err) == 0;
 }
 
 /* Returns the size of the file at the path, which may be a link; -1: no regular file. */
@@ -485,54 +486,53 @@ static long size_of(const char *name)
 {
     struct stat status;
 
-    return stat(in_folder(name), &status) == 0 && S_ISREG(status.st_mode) ? (long)status.st_size
-                                                                          : -1;
+    return stat(path_in(name), &status) == 0 && S_ISREG(status.st_mode) ? (long)status.st_size : -1;
 }
 
 /* Root writes a report into a directory where others can write. */
-static void saved_where_others_write(void)
+static void test_saves_where_others_write(void)
 {
     struct error err = {""};
     char bytes[1 << 16];
     int reader;
 
-    if (!mkdtemp(folder)) {
+    if (!mkdtemp(directory)) {
         ok(false, "a folder");
         return;
     }
     alarm(10);
-    ok(mkfifo(in_folder("pipe"), 0600) == 0 && !saves("pipe", &err),
+    ok(mkfifo(path_in("pipe"), 0600) == 0 && !saves_report("pipe", &err),
        "a pipe without a reader does not block a report");
     has_str(err.text, "/pipe: nobody reads from it", "... and is an error");
-    reader = open(in_folder("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    ok(saves("pipe", &err), "a pipe with a reader gets the report");
+    reader = open(path_in("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ok(saves_report("pipe", &err), "a pipe with a reader gets the report");
     ok(read(reader, bytes, sizeof bytes) > 100, "... completely");
-    fclose(fopen(in_folder("file"), "we"));
-    ok(symlink("file", in_folder("link")) == 0 && saves("link", &err),
+    fclose(fopen(path_in("file"), "we"));
+    ok(symlink("file", path_in("link")) == 0 && saves_report("link", &err),
        "a link to a file is replaced");
     is_int(size_of("file"), 0, "... its target stays");
     ok(size_of("link") > 100, "... and the report is in its place");
-    ok(symlink("pipe", in_folder("other")) == 0 && !saves("other", &err),
+    ok(symlink("pipe", path_in("other")) == 0 && !saves_report("other", &err),
        "a link to a pipe is not followed");
     has_str(err.text, "/other: is not a regular file", "... and is an error");
     is_int(read(reader, bytes, sizeof bytes), 0, "... its target gets nothing");
     close(reader);
-    ok(!saves(".", &err), "a directory is refused");
+    ok(!saves_report(".", &err), "a directory is refused");
     ok(format_save(format_find("csv"), &survey, "/dev/null", &err) == 0,
        "a character device is accepted");
-    if (geteuid() == 0 && mknod(in_folder("disk"), S_IFBLK | 0600, makedev(7, 99)) == 0) {
-        ok(!saves("disk", &err), "a disk is refused");
-        unlink(in_folder("disk"));
+    if (geteuid() == 0 && mknod(path_in("disk"), S_IFBLK | 0600, makedev(7, 99)) == 0) {
+        ok(!saves_report("disk", &err), "a disk is refused");
+        unlink(path_in("disk"));
     }
     for (const char *const *name = (const char *const[]){"pipe", "file", "link", "other", NULL};
          *name; name++)
-        unlink(in_folder(*name));
-    is_int(rmdir(folder), 0, "no other file is left");
+        unlink(path_in(*name));
+    is_int(rmdir(directory), 0, "no other file is left");
     alarm(0);
 }
 
 /* `muster report -o >(program)`: the pipe blocks and has room for a part of the report only. */
-static void saved_to_a_slow_reader(void)
+static void test_save_to_slow_reader(void)
 {
     struct error err = {""};
     const struct report_format *html = format_find("html");
@@ -578,7 +578,7 @@ static bool has_own_dev(void)
 }
 
 /* Standard output is a file, as in `muster report -o /dev/stdout >file`. */
-static void saved_to_descriptors(void)
+static void test_save_to_descriptors(void)
 {
     struct error err = {""};
     const struct report_format *csv = format_find("csv");
@@ -632,34 +632,34 @@ int main(void)
 {
     struct error err;
 
-    begin(run);
-    build("a survey of a run is built");
-    order();
-    xml();
-    page();
-    formats();
-    metrics();
+    survey_begin(two_runs);
+    build_survey("a survey of a run is built");
+    test_order();
+    test_junit();
+    test_page();
+    test_formats();
+    test_prometheus();
     survey_clear(&survey);
     is_int(survey_build(&records, "old", &survey, &err), 0, "a run can be chosen");
     is_int(survey.node_count, 1, "... with its own nodes only");
     survey_clear(&survey);
     is_int(survey_build(&records, "none", &survey, &err), -1, "a missing run is an error");
     has_str(err.text, "no record of run none, only of others", "... which names the run");
-    cells();
-    many();
-    worst_first();
-    told_alike();
-    passed_with_a_warning();
-    doubts();
-    files();
-    begin(run);
-    build("a run");
-    saved_where_others_write();
-    saved_to_a_slow_reader();
+    test_csv_cells();
+    test_many_nodes();
+    keeps_failures_before_warnings();
+    test_common_faults();
+    test_pass_with_warning();
+    test_doubts();
+    test_record_files();
+    survey_begin(two_runs);
+    build_survey("a run");
+    test_saves_where_others_write();
+    test_save_to_slow_reader();
     if (has_own_dev())
-        saved_to_descriptors();
+        test_save_to_descriptors();
     else
         tap_skip("no mount namespace: %m");
-    begin(NULL);
+    survey_begin(NULL);
     return tap_done();
 }
