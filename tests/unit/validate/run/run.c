@@ -24,7 +24,7 @@
 
 static char text[64];
 
-static const char *decided(const struct run_seen *seen)
+static const char *decision_text(const struct run_seen *seen)
 {
     struct run_decision decision = run_decide(seen);
 
@@ -34,116 +34,121 @@ static const char *decided(const struct run_seen *seen)
 }
 
 /* A command that ended with status 9 on four of five nodes. All nodes pass. */
-static const struct run_seen usual = {.status = 9,
-                                      .left_s = 3600,
-                                      .most_restarts = 3,
-                                      .is_examined = true,
-                                      .used = 4,
-                                      .tested = 4,
-                                      .good = 5,
-                                      .wanted = 4,
-                                      .can_requeue = true};
+static const struct run_seen default_seen = {.status = 9,
+                                             .left_s = 3600,
+                                             .most_restarts = 3,
+                                             .is_examined = true,
+                                             .used = 4,
+                                             .tested = 4,
+                                             .good = 5,
+                                             .wanted = 4,
+                                             .can_requeue = true};
 
-static void ends(void)
+static void test_ends(void)
 {
-    struct run_seen seen = usual;
+    struct run_seen seen = default_seen;
 
     seen.is_examined = false;
-    is_str(decided(&seen), "examine failed", "after a failed command its nodes are examined");
+    is_str(decision_text(&seen), "examine failed", "after a failed command its nodes are examined");
     seen.left_s = RUN_LEAST_LEFT_S - 1;
-    is_str(decided(&seen), "end no-time-left", "... but not near the time limit");
+    is_str(decision_text(&seen), "end no-time-left", "... but not near the time limit");
     seen.left_s = 3600;
     seen.restarts = 2;
-    is_str(decided(&seen), "examine failed", "... also before the last restart");
+    is_str(decision_text(&seen), "examine failed", "... also before the last restart");
     seen.restarts = 3;
-    is_str(decided(&seen), "end no-restart-left", "... but not after the last restart");
+    is_str(decision_text(&seen), "end no-restart-left", "... but not after the last restart");
     seen.restarts = 0;
     seen.is_stopped = true;
-    is_str(decided(&seen), "end stopped", "... nor after a stop signal");
+    is_str(decision_text(&seen), "end stopped", "... nor after a stop signal");
     seen.is_no_command = true;
-    is_str(decided(&seen), "end no-command", "a command that could not be started ends");
+    is_str(decision_text(&seen), "end no-command", "a command that could not be started ends");
     seen.status = 0;
     seen.is_no_command = false;
-    is_str(decided(&seen), "end done", "status 0 ends, whatever else happened");
-    seen = usual;
+    is_str(decision_text(&seen), "end done", "status 0 ends, whatever else happened");
+    seen = default_seen;
     seen.is_stopped = true;
     seen.lost = 1;
-    is_str(decided(&seen), "end stopped", "a stop signal during the examination ends it, too");
-    seen = usual;
+    is_str(decision_text(&seen), "end stopped",
+           "a stop signal during the examination ends it, too");
+    seen = default_seen;
     seen.left_s = RUN_LEAST_LEFT_S - 1;
     seen.lost = 1;
-    is_str(decided(&seen), "requeue nodes-at-fault",
+    is_str(decision_text(&seen), "requeue nodes-at-fault",
            "without time left a job with a node at fault is requeued");
     seen.can_requeue = false;
-    is_str(decided(&seen), "end no-time-left", "... if that is possible");
+    is_str(decision_text(&seen), "end no-time-left", "... if that is possible");
 }
 
-static void hung(void)
+static void test_hung_nodes(void)
 {
-    struct run_seen seen = usual;
+    struct run_seen seen = default_seen;
 
     seen.blocking = 1;
-    is_str(decided(&seen), "replace hung", "a node that hung is replaced by a spare");
+    is_str(decision_text(&seen), "replace hung", "a node that hung is replaced by a spare");
     seen.good = 4;
-    is_str(decided(&seen), "repeat nodes-passed", "... without a spare it stays");
+    is_str(decision_text(&seen), "repeat nodes-passed", "... without a spare it stays");
     seen.good = 5;
     seen.faulty = 1;
-    is_str(decided(&seen), "replace nodes-at-fault", "... a faulty node is replaced first");
+    is_str(decision_text(&seen), "replace nodes-at-fault", "... a faulty node is replaced first");
 }
 
-static void at_fault(void)
+static void test_faulty_nodes(void)
 {
-    struct run_seen seen = usual;
+    struct run_seen seen = default_seen;
 
     seen.faulty = 1;
     seen.good = 4;
-    is_str(decided(&seen), "replace nodes-at-fault",
+    is_str(decision_text(&seen), "replace nodes-at-fault",
            "one node failed the preflight: it is replaced");
     seen.good = 3;
-    is_str(decided(&seen), "requeue nodes-at-fault", "... without a spare the job is requeued");
+    is_str(decision_text(&seen), "requeue nodes-at-fault",
+           "... without a spare the job is requeued");
     seen.can_requeue = false;
-    is_str(decided(&seen), "end no-spare", "... if it cannot be requeued it ends");
-    seen = usual;
+    is_str(decision_text(&seen), "end no-spare", "... if it cannot be requeued it ends");
+    seen = default_seen;
     seen.has_repeated = true;
     seen.tested = 3;
     seen.lost = 1;
     seen.good = 4;
-    is_str(decided(&seen), "replace nodes-at-fault",
+    is_str(decision_text(&seen), "replace nodes-at-fault",
            "a node that Slurm removed is replaced, also after a restart on the same nodes");
     seen.tested = 0;
-    is_str(decided(&seen), "replace nodes-at-fault", "... and without results of the preflight");
-    seen = usual;
+    is_str(decision_text(&seen), "replace nodes-at-fault",
+           "... and without results of the preflight");
+    seen = default_seen;
     seen.faulty = 2;
     seen.good = 4;
-    is_str(decided(&seen), "replace nodes-at-fault", "up to half of the nodes can be faulty");
+    is_str(decision_text(&seen), "replace nodes-at-fault", "up to half of the nodes can be faulty");
     seen.faulty = 3;
-    is_str(decided(&seen), "repeat too-many-faulty", "... more are no node's fault");
+    is_str(decision_text(&seen), "repeat too-many-faulty", "... more are no node's fault");
     seen.lost = 1;
-    is_str(decided(&seen), "replace nodes-at-fault", "... except for a node that Slurm removed");
+    is_str(decision_text(&seen), "replace nodes-at-fault",
+           "... except for a node that Slurm removed");
 }
 
-static void nobody(void)
+static void test_no_faulty_nodes(void)
 {
-    struct run_seen seen = usual;
+    struct run_seen seen = default_seen;
 
-    is_str(decided(&seen), "repeat nodes-passed",
+    is_str(decision_text(&seen), "repeat nodes-passed",
            "all nodes pass: the command is repeated on the same nodes");
     seen.has_repeated = true;
-    is_str(decided(&seen), "end nodes-passed", "... but only once");
+    is_str(decision_text(&seen), "end nodes-passed", "... but only once");
     seen.tested = 3;
-    is_str(decided(&seen), "end nodes-unknown", "unknown nodes are neither passed nor at fault");
+    is_str(decision_text(&seen), "end nodes-unknown",
+           "unknown nodes are neither passed nor at fault");
     seen.has_repeated = false;
-    is_str(decided(&seen), "repeat nodes-unknown", "... the command is repeated once, too");
+    is_str(decision_text(&seen), "repeat nodes-unknown", "... the command is repeated once, too");
     seen.faulty = 2;
-    is_str(decided(&seen), "repeat too-many-faulty",
+    is_str(decision_text(&seen), "repeat too-many-faulty",
            "two faulty nodes of three tested are too many");
     seen.has_repeated = true;
-    is_str(decided(&seen), "end too-many-faulty", "... after a repeat the command ends");
+    is_str(decision_text(&seen), "end too-many-faulty", "... after a repeat the command ends");
 }
 
 /* ---------------------------------------------------------------- the keeper */
 
-static void keeping(void)
+static void test_keeper(void)
 {
     struct own_job job = {.can_requeue = true, .requeues = 1};
 
@@ -173,12 +178,12 @@ static void keeping(void)
 
 /* A keeper on n3 of a job with n[1-3]. Nobody sends it heartbeats. Slurm removes n1, which runs
  * the script, and then n3. Its requeue has this outcome. */
-static int requeued, looks;
+static int requeue_result, job_loads;
 
 /* For the job that muster run itself requeues: */
-static bool is_requeue;
-static int refusals, requests, sleeps;
-static jmp_buf ended;
+static bool is_requeueing;
+static int refused_requests, requests, sleeps;
+static jmp_buf end_of_job;
 
 int __real_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms);
@@ -204,10 +209,10 @@ int own_job_load(uint32_t id, struct own_job *job, struct error *err)
     static const char *const nodes[] = {"n[1-3]", "n[2-3]", "n2"};
 
     (void)id;
-    *job = (struct own_job){.name = "7", .is_running = !is_requeue || looks++ == 1};
-    if (is_requeue)
+    *job = (struct own_job){.name = "7", .is_running = !is_requeueing || job_loads++ == 1};
+    if (is_requeueing)
         return 0;
-    return hostlist_expand(nodes[looks++], &job->nodes, err);
+    return hostlist_expand(nodes[job_loads++], &job->nodes, err);
 }
 
 void own_job_clear(struct own_job *job)
@@ -221,52 +226,52 @@ int own_job_requeue(const struct own_job *job, struct error *err)
     ok(strcmp(job->name, "7") == 0 && hostlist_contains(&job->excluded, "n1"),
        "the requeued job excludes the script's node");
     requests++;
-    if (refusals > 0) {
-        refusals--;
+    if (refused_requests > 0) {
+        refused_requests--;
         return error_set(err, "slurmctld is away");
     }
-    if (requeued != 0)
+    if (requeue_result != 0)
         error_set(err, "refused");
-    return requeued;
+    return requeue_result;
 }
 
 unsigned __real_sleep(unsigned seconds);
 unsigned __wrap_sleep(unsigned seconds);
 unsigned __wrap_sleep(unsigned seconds)
 {
-    if (!is_requeue)
+    if (!is_requeueing)
         return __real_sleep(seconds);
     if (++sleeps == 5)
-        longjmp(ended, 1);
+        longjmp(end_of_job, 1);
     return 0;
 }
 
-static void requeueing(void)
+static void test_requeue(void)
 {
     struct own_job job = {.name = "7"};
 
     hostlist_append(&job.excluded, "n1");
-    is_requeue = true;
-    refusals = 2;
-    requeued = looks = requests = 0;
-    if (setjmp(ended) == 0)
+    is_requeueing = true;
+    refused_requests = 2;
+    requeue_result = job_loads = requests = 0;
+    if (setjmp(end_of_job) == 0)
         requeue_until_ended("muster run", 7, &job);
     is_int(sleeps, 5, "a job to be requeued waits for its end");
     is_int(requests, 4, "... and repeats a request that failed or was lost");
-    is_requeue = false;
+    is_requeueing = false;
     own_job_clear(&job);
 }
 
 /* Returns the keeper's output when the requeue has this outcome. */
-static const char *told(int outcome)
+static const char *keeper_output(int outcome)
 {
     static char words[256];
     char path[] = "/tmp/muster-keeper-XXXXXX";
     int fd = mkstemp(path);
     ssize_t length;
 
-    requeued = outcome;
-    looks = 0;
+    requeue_result = outcome;
+    job_loads = 0;
     is_int(keeper_run("muster run", "n1", path), 0, "the keeper ends");
     length = read(fd, words, sizeof words - 1);
     words[length > 0 ? length : 0] = '\0';
@@ -275,14 +280,17 @@ static const char *told(int outcome)
     return words;
 }
 
-static void telling(void)
+static void test_keeper_output(void)
 {
 #define FAILED "muster run: n1, where the job script ran, failed; requeueing job 7\n"
     setenv("SLURM_JOB_ID", "7", 1);
     setenv("SLURMD_NODENAME", "n3", 1);
-    is_str(told(0), FAILED "muster run: job 7 excludes n1\n", "... and reports the excluded node");
-    is_str(told(1), FAILED "muster run: refused\n", "... or that the list could not be set");
-    is_str(told(-1), FAILED "muster run: refused\n", "... or that the job is not requeued");
+    is_str(keeper_output(0), FAILED "muster run: job 7 excludes n1\n",
+           "... and reports the excluded node");
+    is_str(keeper_output(1), FAILED "muster run: refused\n",
+           "... or that the list could not be set");
+    is_str(keeper_output(-1), FAILED "muster run: refused\n",
+           "... or that the job is not requeued");
 }
 
 /* ---------------------------------------------------------------- nodes */
@@ -303,8 +311,8 @@ static char *chosen_text(const char *nodes, const char *keep, const char *exclud
     return folded;
 }
 
-static void is_chosen(const char *nodes, const char *keep, const char *excluded, size_t wanted,
-                      const char *expected, const char *what)
+static void check_chosen(const char *nodes, const char *keep, const char *excluded, size_t wanted,
+                         const char *expected, const char *what)
 {
     char *found = chosen_text(nodes, keep, excluded, wanted);
 
@@ -312,7 +320,7 @@ static void is_chosen(const char *nodes, const char *keep, const char *excluded,
     free(found);
 }
 
-static const char *variable(const struct arguments *variables, const char *name)
+static const char *variable_value(const struct arguments *variables, const char *name)
 {
     for (int i = 0; i < variables->count; i++) {
         size_t length = strlen(name);
@@ -323,7 +331,7 @@ static const char *variable(const struct arguments *variables, const char *name)
     return NULL;
 }
 
-static void environment(void)
+static void test_environment(void)
 {
     struct arguments variables = {0}, command = {0};
     struct hostlist all, chosen;
@@ -342,19 +350,20 @@ static void environment(void)
     unsetenv("SLURM_JOB_NUM_NODES");
     unsetenv("SLURM_NPROCS");
     is_int(layout_environment(&all, &chosen, &variables, NULL), 0, "an environment of four nodes");
-    is_str(variable(&variables, "SLURM_JOB_NODELIST"), "n[1-2,4-5]", "... their names");
-    is_str(variable(&variables, "SLURM_NNODES"), "4", "... their number");
-    is_str(variable(&variables, "SLURM_NTASKS"), "8", "... their share of the tasks");
-    is_str(variable(&variables, "SLURM_GPUS"), "a100:32", "... and of the GPUs");
-    is_str(variable(&variables, "SLURM_TASKS_PER_NODE"), "2(x4)", "... the tasks of each");
-    is_str(variable(&variables, "SLURM_JOB_CPUS_PER_NODE"), "16(x3),4", "... the CPUs of each");
+    is_str(variable_value(&variables, "SLURM_JOB_NODELIST"), "n[1-2,4-5]", "... their names");
+    is_str(variable_value(&variables, "SLURM_NNODES"), "4", "... their number");
+    is_str(variable_value(&variables, "SLURM_NTASKS"), "8", "... their share of the tasks");
+    is_str(variable_value(&variables, "SLURM_GPUS"), "a100:32", "... and of the GPUs");
+    is_str(variable_value(&variables, "SLURM_TASKS_PER_NODE"), "2(x4)", "... the tasks of each");
+    is_str(variable_value(&variables, "SLURM_JOB_CPUS_PER_NODE"), "16(x3),4",
+           "... the CPUs of each");
     is_int(variables.count, 6, "variables that are not set stay unset");
     arguments_clear(&variables);
     setenv("SLURM_TASKS_PER_NODE", "2(x4)", 1);
     setenv("SLURM_JOB_CPUS_PER_NODE", "16(x5", 1);
     layout_environment(&all, &chosen, &variables, NULL);
-    ok(!variable(&variables, "SLURM_TASKS_PER_NODE") &&
-           !variable(&variables, "SLURM_JOB_CPUS_PER_NODE"),
+    ok(!variable_value(&variables, "SLURM_TASKS_PER_NODE") &&
+           !variable_value(&variables, "SLURM_JOB_CPUS_PER_NODE"),
        "values for another number of nodes or invalid ones are left out");
     arguments_clear(&variables);
     is_int(layout_environment(&all, &all, &variables, NULL), 0, "all nodes");
@@ -389,7 +398,7 @@ int __wrap_execvp(const char *file, char *const words[])
     return __real_execvp(file, words);
 }
 
-static void watching(void)
+static void test_watch_ends(void)
 {
     struct hang hang;
     double begin;
@@ -405,7 +414,7 @@ static void watching(void)
 }
 
 /* The watching process is killed, as when memory runs out on the job script's node. */
-static void watch_is_killed(void)
+static void test_killed_watch(void)
 {
     struct hang_note note = {.is_hung = true};
     struct hang hang;
@@ -426,17 +435,17 @@ static void watch_is_killed(void)
 
 /* ---------------------------------------------------------------- the command */
 
-static bool was_gone;
+static bool has_late_tick;
 
-static bool has_to_end(void *context)
+static bool must_end(void *context)
 {
     siginfo_t info;
 
-    was_gone |= waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0;
+    has_late_tick |= waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0;
     return *(bool *)context;
 }
 
-static int launched(const char *script, bool is_cut)
+static int run_command(const char *script, bool is_cut)
 {
     char *words[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
     char *variables[] = {(char *)"RUN_TEST=4", NULL};
@@ -444,54 +453,55 @@ static int launched(const char *script, bool is_cut)
 
     launch_run(
         &(struct launch){
-            .argv = words, .environment = variables, .on_tick = has_to_end, .context = &is_cut},
+            .argv = words, .environment = variables, .on_tick = must_end, .context = &is_cut},
         &status, NULL);
     return status;
 }
 
-static void commands(void)
+static void test_commands(void)
 {
     char *missing[] = {(char *)"/no/such/command", NULL};
     int status;
 
     launch_catch_signals();
-    is_int(launched("exit $RUN_TEST", false), 4, "the status of a command, with its environment");
-    ok(!was_gone, "... and no tick after its end, when a signal could hit another process");
-    is_int(launched("kill -KILL $$", false), 137, "... of a command that a signal killed");
-    is_int(launched("exec sleep 100", true), 143, "a command that must end gets SIGTERM");
-    is_int(launched("trap 'exit 0' TERM; while :; do sleep 0.1; done", true), 143,
+    is_int(run_command("exit $RUN_TEST", false), 4,
+           "the status of a command, with its environment");
+    ok(!has_late_tick, "... and no tick after its end, when a signal could hit another process");
+    is_int(run_command("kill -KILL $$", false), 137, "... of a command that a signal killed");
+    is_int(run_command("exec sleep 100", true), 143, "a command that must end gets SIGTERM");
+    is_int(run_command("trap 'exit 0' TERM; while :; do sleep 0.1; done", true), 143,
            "... and counts as failed, whatever its status");
     is_int(launch_run(&(struct launch){.argv = missing}, &status, NULL), -1, "a missing command");
     is_int(status, 127, "... has a shell's status");
     is_int(launch_stop, 0, "no stop signal was received so far");
-    is_int(launched("trap 'exit 6' USR1; kill -USR1 $PPID; while :; do sleep 0.1; done", false), 6,
-           "SIGUSR1 is forwarded to the command");
+    is_int(run_command("trap 'exit 6' USR1; kill -USR1 $PPID; while :; do sleep 0.1; done", false),
+           6, "SIGUSR1 is forwarded to the command");
     is_int(launch_stop, 0, "... and is no stop signal");
-    is_int(launched("trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.1; done", false), 5,
-           "SIGTERM is forwarded, too");
+    is_int(run_command("trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.1; done", false),
+           5, "SIGTERM is forwarded, too");
     is_int(launch_stop, SIGTERM, "... and is a stop signal");
-    is_int(launched("exec sleep 100", false), 143, "a command started after it ends at once");
+    is_int(run_command("exec sleep 100", false), 143, "a command started after it ends at once");
 }
 
 int main(void)
 {
-    watching();
-    watch_is_killed();
-    commands();
-    ends();
-    at_fault();
-    hung();
-    nobody();
-    keeping();
-    telling();
-    requeueing();
+    test_watch_ends();
+    test_killed_watch();
+    test_commands();
+    test_ends();
+    test_faulty_nodes();
+    test_hung_nodes();
+    test_no_faulty_nodes();
+    test_keeper();
+    test_keeper_output();
+    test_requeue();
 
-    is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
-    is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare replaces the node at fault");
-    is_chosen("n[1-5]", "n[2-5]", "", 4, "n[2-5]", "nodes that ran before stay");
-    is_chosen("n[1-3]", "n[1-3]", "n[1-2]", 3, "n3",
-              "with too few nodes all remaining ones are chosen");
-    environment();
+    check_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
+    check_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare replaces the node at fault");
+    check_chosen("n[1-5]", "n[2-5]", "", 4, "n[2-5]", "nodes that ran before stay");
+    check_chosen("n[1-3]", "n[1-3]", "n[1-2]", 3, "n3",
+                 "with too few nodes all remaining ones are chosen");
+    test_environment();
 
     ok(script_has_no_kill("#!/bin/bash\n#SBATCH -N5 --no-kill\nmuster run -- srun x\n"),
        "a script with --no-kill is recognized");
