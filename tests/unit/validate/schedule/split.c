@@ -33,7 +33,7 @@ static int most_at_once(int count, bool (*is_of)(int node, int what), int what)
     return most;
 }
 
-static bool is_any(int node, int what)
+static bool is_any_node(int node, int what)
 {
     (void)node;
     (void)what;
@@ -73,7 +73,7 @@ static void test_pairs(void)
     is_int(split(&(struct split_limits){0}), 1, "without limits all pairs run at once");
     count = split(&(struct split_limits){.pairs = 10});
     is_int(count, 4, "32 pairs with 10 at once need 4 sub-rounds");
-    is_int(most_at_once(count, is_any, 0), 10, "... with at most 10 pairs each");
+    is_int(most_at_once(count, is_any_node, 0), 10, "... with at most 10 pairs each");
     is_int(split(&(struct split_limits){.pairs = 1}), 32, "one pair at a time needs 32");
     partners[0] = partners[1] = SCHEDULE_BYE;
     is_int(split(&(struct split_limits){.pairs = 1}), 31, "resting nodes need none");
