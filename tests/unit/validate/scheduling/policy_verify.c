@@ -70,7 +70,7 @@ static struct verify_result result;
 static struct intent_statement statement;
 
 /* texts: scontrol's output for each job, "" for a job that a limit refused; ends with NULL. */
-static void see(const char *const *texts)
+static void read_jobs(const char *const *texts)
 {
     memset(&seen, 0, sizeof seen);
     for (; *texts; texts++) {
@@ -90,7 +90,7 @@ static void see(const char *const *texts)
 }
 
 /* Returns "pass", "unknown", or the code of the finding. */
-static const char *judge(const struct verify_kind *kind)
+static const char *verdict_text(const struct verify_kind *kind)
 {
     statement.kind = kind;
     statement.who = &customer;
@@ -101,129 +101,130 @@ static const char *judge(const struct verify_kind *kind)
                                           : verdict_name(result.verdict);
 }
 
-static const char *judge_of(const struct verify_kind *kind, const char *const *texts)
+static const char *judge_jobs(const struct verify_kind *kind, const char *const *texts)
 {
-    see(texts);
-    return judge(kind);
+    read_jobs(texts);
+    return verdict_text(kind);
 }
 #define JOBS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static void test_limits(void)
 {
     statement = (struct intent_statement){.limit = INTENT_JOBS};
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "pass",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "pass",
            "two jobs run, and the third waits for a limit");
     has_str(result.found, "job 21 (bob) waits: QOSMaxJobsPerUserLimit", "... with Slurm's reason");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, REFUSED)), "pass",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, REFUSED)), "pass",
            "... or the limit refuses it");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, RUNS)), "limit-passed",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, RUNS)), "limit-passed",
            "the third job runs, too");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("AssocMaxJobsLimit"), RUNS)), "limit-below",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, WAITS("AssocMaxJobsLimit"), RUNS)), "limit-below",
            "the second job already waits for a limit");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS)), "limit-below",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS)), "limit-below",
            "... or for a limit of a group");
-    see(JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS));
+    read_jobs(JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS));
     seen.other_jobs = 3;
-    is_str(judge(&verify_limit), "unknown", "... to which jobs of others may count");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, WAITS("Resources"))), "unknown",
+    is_str(verdict_text(&verify_limit), "unknown", "... to which jobs of others may count");
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, WAITS("Resources"))), "unknown",
            "the third job waits for another reason: not shown");
     has_str(result.found, "not shown, because job 21 (bob) waits: Resources",
             "... the text says so");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("Priority"), REFUSED)), "unknown",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, WAITS("Priority"), REFUSED)), "unknown",
            "the second job only waits for its turn");
     strcpy(seen.not_shown, "it needs 3 nodes, and 1 are reserved");
-    is_str(judge(&verify_limit), "unknown", "a probe that could not be made");
+    is_str(verdict_text(&verify_limit), "unknown", "a probe that could not be made");
 
     statement.limit = INTENT_SUBMIT;
-    is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), REFUSED)), "pass",
+    is_str(judge_jobs(&verify_limit, JOBS(WAITS("BeginTime"), REFUSED)), "pass",
            "one job is accepted, and no more");
-    is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))), "limit-passed",
+    is_str(judge_jobs(&verify_limit, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))), "limit-passed",
            "both jobs are accepted");
-    is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "no job is accepted");
-    see(JOBS(REFUSED, REFUSED));
+    is_str(judge_jobs(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "no job is accepted");
+    read_jobs(JOBS(REFUSED, REFUSED));
     seen.other_jobs = 3;
-    is_str(judge(&verify_limit), "unknown", "... while jobs of others may count");
+    is_str(verdict_text(&verify_limit), "unknown", "... while jobs of others may count");
 
     statement.limit = INTENT_WALL;
-    is_str(judge_of(&verify_limit, JOBS(REFUSED, WAITS("Reservation"))), "pass",
+    is_str(judge_jobs(&verify_limit, JOBS(REFUSED, WAITS("Reservation"))), "pass",
            "one minute more than the limit is refused, and the limit itself is accepted");
-    is_str(judge_of(&verify_limit, JOBS(WAITS("QOSMaxWallDurationPerJobLimit"), RUNS)), "pass",
+    is_str(judge_jobs(&verify_limit, JOBS(WAITS("QOSMaxWallDurationPerJobLimit"), RUNS)), "pass",
            "... or the longer job waits forever");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS)), "limit-passed", "the longer job runs");
-    is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below",
+    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS)), "limit-passed", "the longer job runs");
+    is_str(judge_jobs(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below",
            "a job at the limit is refused as well");
-    is_str(judge_of(&verify_limit, JOBS(WAITS("None"), RUNS)), "unknown",
+    is_str(judge_jobs(&verify_limit, JOBS(WAITS("None"), RUNS)), "unknown",
            "Slurm has not considered the job yet");
 }
 
 static void test_priority(void)
 {
-    see(JOBS(RUNS, WAITS("Resources"), RUNS));
-    is_str(judge(&verify_priority), "pass", "the job with the higher priority starts first");
-    see(JOBS(RUNS, RUNS, WAITS("Resources")));
+    read_jobs(JOBS(RUNS, WAITS("Resources"), RUNS));
+    is_str(verdict_text(&verify_priority), "pass", "the job with the higher priority starts first");
+    read_jobs(JOBS(RUNS, RUNS, WAITS("Resources")));
     seen_factors_read("JobId=20 Priority=20000 Age=0 FairShare=19000 JobSize=0 Partition=0 "
                       "QOS=1000 TRES=",
                       &seen.jobs[1]);
     seen_factors_read("JobId=21 Priority=11000 Age=0 FairShare=1000 JobSize=0 Partition=0 "
                       "QOS=10000 TRES=",
                       &seen.jobs[2]);
-    is_str(judge(&verify_priority), "order-reversed", "the other job starts first");
+    is_str(verdict_text(&verify_priority), "order-reversed", "the other job starts first");
     has_str(result.found, "what counts most for customer is FairShare, 19000 to 1000",
             "... the factor that decided is named");
-    is_str(judge_of(&verify_priority, JOBS(RUNS, WAITS("Resources"), WAITS("Resources"))),
+    is_str(judge_jobs(&verify_priority, JOBS(RUNS, WAITS("Resources"), WAITS("Resources"))),
            "order-reversed", "equal priorities");
-    see(JOBS(RUNS, WAITS("Resources"), WAITS("Resources")));
+    read_jobs(JOBS(RUNS, WAITS("Resources"), WAITS("Resources")));
     seen.jobs[2].priority = 20000;
-    is_str(judge(&verify_priority), "unknown", "no job started");
-    is_str(judge_of(&verify_priority, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"), RUNS)), "unknown",
-           "a limit held one of them");
+    is_str(verdict_text(&verify_priority), "unknown", "no job started");
+    is_str(judge_jobs(&verify_priority, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"), RUNS)),
+           "unknown", "a limit held one of them");
 }
 
 static void test_preemption(void)
 {
     statement = (struct intent_statement){.within_s = 30, .mode = INTENT_REQUEUE};
-    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass",
+    is_str(judge_jobs(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass",
            "the job starts, and the other one is requeued");
     has_str(result.found, "started after 1 s", "... with the time to start");
-    is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "preempt-mode-differs",
+    is_str(judge_jobs(&verify_preempt, JOBS(CANCELLED, RUNS)), "preempt-mode-differs",
            "the other job is canceled instead");
     statement.mode = INTENT_ANY_MODE;
-    is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass",
+    is_str(judge_jobs(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass",
            "... which passes if any mode was stated");
-    is_str(judge_of(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both jobs run");
-    is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("Resources"))), "not-preempted",
+    is_str(judge_jobs(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both jobs run");
+    is_str(judge_jobs(&verify_preempt, JOBS(RUNS, WAITS("Resources"))), "not-preempted",
            "the job waits");
-    is_str(judge_of(&verify_dedicated, JOBS(RUNS, WAITS("Resources"))), "wait-too-long",
+    is_str(judge_jobs(&verify_dedicated, JOBS(RUNS, WAITS("Resources"))), "wait-too-long",
            "... too long for a dedicated customer");
-    is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "unknown",
+    is_str(judge_jobs(&verify_preempt, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "unknown",
            "the job waits for a limit");
     statement.within_s = 0.5;
-    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "not-preempted",
+    is_str(judge_jobs(&verify_preempt, JOBS(REQUEUED, RUNS)), "not-preempted",
            "the job starts too late");
-    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "wait-too-long",
+    is_str(judge_jobs(&verify_dedicated, JOBS(REQUEUED, RUNS)), "wait-too-long",
            "... also for a dedicated customer");
     statement.within_s = 30;
-    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "pass",
+    is_str(judge_jobs(&verify_dedicated, JOBS(REQUEUED, RUNS)), "pass",
            "a dedicated customer's job starts in time");
 }
 
 static void test_reservation(void)
 {
-    see(JOBS(WAITS("BeginTime"), REFUSED));
+    read_jobs(JOBS(WAITS("BeginTime"), REFUSED));
     seen.jobs[1].answer = PROBE_DENIED;
-    is_str(judge(&verify_reserved), "pass", "a reservation is open to one and not to the other");
+    is_str(verdict_text(&verify_reserved), "pass",
+           "a reservation is open to one and not to the other");
     seen.jobs[0].answer = PROBE_DENIED;
-    is_str(judge(&verify_reserved), "reservation-closed", "... is open to neither");
-    is_str(judge_of(&verify_reserved, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))),
+    is_str(verdict_text(&verify_reserved), "reservation-closed", "... is open to neither");
+    is_str(judge_jobs(&verify_reserved, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))),
            "reservation-open", "... is open to both");
-    is_str(judge_of(&verify_reserved, JOBS(WAITS("BeginTime"), REFUSED)), "unknown",
+    is_str(judge_jobs(&verify_reserved, JOBS(WAITS("BeginTime"), REFUSED)), "unknown",
            "a limit refused the other job");
     seen.jobs[0].answer = PROBE_SILENT;
-    is_str(judge(&verify_reserved), "unknown", "the controller does not answer");
+    is_str(verdict_text(&verify_reserved), "unknown", "the controller does not answer");
 }
 
-/* Judges nodes without a certificate, asked in this order. Returns as judge() does. */
-static const char *certified_of(const struct seen_node *nodes, size_t count)
+/* Judges nodes without a certificate, asked in this order. Returns as verdict_text() does. */
+static const char *judge_nodes(const struct seen_node *nodes, size_t count)
 {
     bool has_gate = seen.has_gate;
 
@@ -231,7 +232,7 @@ static const char *certified_of(const struct seen_node *nodes, size_t count)
     seen.has_gate = has_gate;
     for (size_t i = 0; i < count && !(i > 0 && seen_is_final(&nodes[i - 1])); i++)
         seen_node_add(&nodes[i], &seen);
-    return judge(&verify_certified);
+    return verdict_text(&verify_certified);
 }
 
 static void test_certified(void)
@@ -243,33 +244,33 @@ static void test_certified(void)
         nodes[i] = (struct seen_node){.answer = PROBE_REFUSED, .message = "Access denied"};
         snprintf(nodes[i].name, sizeof nodes[i].name, "n%d", i + 1);
     }
-    is_str(certified_of(nodes, 0), "unknown", "all nodes have a certificate");
+    is_str(judge_nodes(nodes, 0), "unknown", "all nodes have a certificate");
     nodes[1].answer = PROBE_ACCEPTED;
     nodes[1].after_s = 365 * 86400.0;
-    is_str(certified_of(nodes, 2), "pass", "refused, or accepted for a year later only");
+    is_str(judge_nodes(nodes, 2), "pass", "refused, or accepted for a year later only");
     has_str(result.found, "no job would start on n1 and the others", "... on any of the nodes");
     has_str(result.found, "Access denied", "... with Slurm's message about the first");
-    is_str(certified_of(nodes, 1), "pass", "a single node");
+    is_str(judge_nodes(nodes, 1), "pass", "a single node");
     ok(!strstr(result.found, "others"), "... has no others in its text");
-    is_str(certified_of(nodes, 80), "pass", "all of many nodes");
+    is_str(judge_nodes(nodes, 80), "pass", "all of many nodes");
     nodes[1].after_s = 3600;
-    is_str(certified_of(nodes, 80), "unknown", "a start within an hour");
+    is_str(judge_nodes(nodes, 80), "unknown", "a start within an hour");
     has_str(result.found, "n2", "... names the node");
     nodes[79].answer = PROBE_ACCEPTED;
-    is_str(certified_of(nodes, 80), "uncertified-node-open",
+    is_str(judge_nodes(nodes, 80), "uncertified-node-open",
            "a start now, on the last of many nodes");
     has_str(result.found, "n80", "... names the node");
     nodes[1].after_s = 0;
-    is_str(certified_of(nodes, 80), "uncertified-node-open", "a start now, on an early node");
+    is_str(judge_nodes(nodes, 80), "uncertified-node-open", "a start now, on an early node");
     has_str(result.found, "n2", "... names the node");
     is_int((long)seen.node_count, 2, "... and asks no further nodes");
     seen.has_gate = true;
-    is_str(certified_of(nodes, 80), "unknown", "... with a gate the prolog may refuse");
+    is_str(judge_nodes(nodes, 80), "unknown", "... with a gate the prolog may refuse");
     seen.has_gate = false;
     nodes[1].after_s = 3600;
     nodes[40].answer = PROBE_SILENT;
     strcpy(nodes[40].message, "timed out");
-    is_str(certified_of(nodes, 80), "unknown", "a controller that does not answer");
+    is_str(judge_nodes(nodes, 80), "unknown", "a controller that does not answer");
     has_str(result.found, "n41: timed out", "... names the node and the error");
 }
 
@@ -279,7 +280,7 @@ static void test_certified(void)
     "JobId=20 JobName=x UserId=alice(7721) Priority=11000 Account=physics QOS=batch "              \
     "JobState=" state " Reason=None Requeue=1 " rest " Partition=cpu"
 
-static void test_look(void)
+static void test_job_updates(void)
 {
     struct day_job job = {.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
 
@@ -321,8 +322,8 @@ static void test_look(void)
 }
 
 /* Returns a job of the replay, with times in seconds of the replay. The cluster has four nodes. */
-static struct day_job replayed(const char *qos, long nodes, double submitted_s, double started_s,
-                               double ended_s)
+static struct day_job replayed_job(const char *qos, long nodes, double submitted_s,
+                                   double started_s, double ended_s)
 {
     static const struct slurm_line line = {.number = 7};
     struct day_job job = {.line = &line,
@@ -344,7 +345,7 @@ static struct day_job replayed(const char *qos, long nodes, double submitted_s, 
 static struct day_job jobs[3];
 static struct site site;
 
-static const char *outcome_of(const struct verify_kind *kind)
+static const char *outcome_text(const struct verify_kind *kind)
 {
     const struct day day = {.jobs = jobs, .count = 3, .speed = 60, .end_s = 1000};
 
@@ -371,40 +372,42 @@ static void test_outcome(void)
                &err);
     site_finish(&site, &err);
 
-    jobs[0] = replayed("batch", 4, 0, 0, 500);
-    jobs[1] = replayed("urgent", 4, 100, 105, 200);
-    jobs[2] = replayed("normal", 1, 100, 500, 600);
-    is_str(outcome_of(&verify_preempt), "pass", "a start within the stated ten minutes of the day");
+    jobs[0] = replayed_job("batch", 4, 0, 0, 500);
+    jobs[1] = replayed_job("urgent", 4, 100, 105, 200);
+    jobs[2] = replayed_job("normal", 1, 100, 500, 600);
+    is_str(outcome_text(&verify_preempt), "pass",
+           "a start within the stated ten minutes of the day");
     jobs[1].started_s = 120;
-    is_str(outcome_of(&verify_preempt), "unknown", "a start later by what Slurm itself may need");
+    is_str(outcome_text(&verify_preempt), "unknown", "a start later by what Slurm itself may need");
     jobs[1].started_s = 300;
-    is_str(outcome_of(&verify_preempt), "not-preempted", "twenty minutes late");
+    is_str(outcome_text(&verify_preempt), "not-preempted", "twenty minutes late");
     has_str(result.found, "line 7 of the day (bob), waited 3:20:00", "... the worst job is named");
-    is_str(outcome_of(&verify_dedicated), "wait-too-long", "... too late for a dedicated customer");
+    is_str(outcome_text(&verify_dedicated), "wait-too-long",
+           "... too late for a dedicated customer");
     jobs[1].was_limited = true;
-    is_str(outcome_of(&verify_dedicated), "unknown", "... unless a limit held it");
+    is_str(outcome_text(&verify_dedicated), "unknown", "... unless a limit held it");
     jobs[1].was_limited = false;
     strcpy(jobs[0].qos, "normal");
-    is_str(outcome_of(&verify_dedicated), "pass",
+    is_str(outcome_text(&verify_dedicated), "pass",
            "... unless other jobs than stated had the nodes");
     jobs[1].started_s = NAN;
     strcpy(jobs[0].qos, "batch");
-    is_str(outcome_of(&verify_dedicated), "wait-too-long", "the job never starts");
+    is_str(outcome_text(&verify_dedicated), "wait-too-long", "the job never starts");
 
-    jobs[2] = replayed("batch", 4, 90, 150, 600);
+    jobs[2] = replayed_job("batch", 4, 90, 150, 600);
     jobs[1].started_s = 300;
-    is_str(outcome_of(&verify_priority), "order-reversed", "one of the other jobs starts first");
+    is_str(outcome_text(&verify_priority), "order-reversed", "one of the other jobs starts first");
     has_str(result.found, "waited 2:30:00 more", "... with the time it is ahead");
     jobs[2].nodes = 3;
-    is_str(outcome_of(&verify_priority), "pass",
+    is_str(outcome_text(&verify_priority), "pass",
            "... unless the nodes would not have sufficed for the job");
     jobs[2].nodes = 4;
     jobs[2].limit_s = 3600;
     jobs[1].limit_s = 2 * 3600;
-    is_str(outcome_of(&verify_priority), "pass", "... or the time would not have");
+    is_str(outcome_text(&verify_priority), "pass", "... or the time would not have");
     jobs[2].started_s = 110;
     jobs[2].limit_s = jobs[1].limit_s;
-    is_str(outcome_of(&verify_priority), "pass", "both jobs were submitted a moment ago");
+    is_str(outcome_text(&verify_priority), "pass", "both jobs were submitted a moment ago");
 
     is_int(outcome_sum(&day, &site, "physics", "batch", &outcome), 0, "a row of the report");
     is_int((long)outcome.jobs, 2, "... has two jobs");
@@ -430,7 +433,7 @@ int main(void)
     test_preemption();
     test_reservation();
     test_certified();
-    test_look();
+    test_job_updates();
     test_outcome();
     return tap_done();
 }
