@@ -18,9 +18,9 @@
 /* Tests what a job asks for, and the messages about a job that Slurm refuses or does not start.
  * The clock advances by sleeps only. */
 
-static int refusal;            /* errno of slurmctld; 0: it accepts the job */
-static uint32_t state_reason;  /* why the job is pending */
-static const char *shown = ""; /* the same as scontrol prints it */
+static int refusal_errno;             /* errno of slurmctld; 0: it accepts the job */
+static uint32_t state_reason;         /* why the job is pending */
+static const char *shown_reason = ""; /* the same as scontrol prints it */
 static uint64_t wanted_memory;
 static char wanted_nodes[64]; /* "n1 without none" */
 static char wanted_gpus[32];
@@ -54,8 +54,8 @@ int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
     snprintf(wanted_gpus, sizeof wanted_gpus, "%s",
              wanted->tres_per_node ? wanted->tres_per_node : "none");
     *granted = &message;
-    errno = refusal;
-    return refusal == 0 ? SLURM_SUCCESS : SLURM_ERROR;
+    errno = refusal_errno;
+    return refusal_errno == 0 ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
 void __wrap_slurm_free_resource_allocation_response_msg(resource_allocation_response_msg_t *msg);
@@ -94,11 +94,12 @@ int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err)
 {
     (void)id, (void)err;
     *text = NULL;
-    return asprintf(text, "JobId=0 JobState=PENDING Reason=%s Dependency=(null)\n", shown) < 0;
+    return asprintf(text, "JobId=0 JobState=PENDING Reason=%s Dependency=(null)\n", shown_reason) <
+           0;
 }
 
 /* Returns the result of allocation_get(), with its message in err. */
-static int get(uint64_t memory, struct error *err)
+static int get_allocation(uint64_t memory, struct error *err)
 {
     struct hostlist nodes = {0};
     uint32_t id;
@@ -114,13 +115,13 @@ static int get(uint64_t memory, struct error *err)
     return rv;
 }
 
-static void ends_soon(uint32_t reason, const char *expected, const char *what)
+static void check_refused_soon(uint32_t reason, const char *expected, const char *what)
 {
     double begin = now_s;
     struct error err;
 
     state_reason = reason;
-    is_int(get(0, &err), -1, "a job that waits forever is refused: %s", what);
+    is_int(get_allocation(0, &err), -1, "a job that waits forever is refused: %s", what);
     ok(now_s - begin < 10, "... before the deadline: after %.1f s", now_s - begin);
     ok(strstr(err.text, expected), "... the message says what to do: %s", err.text);
 }
@@ -129,27 +130,27 @@ static void names_the_reason(void)
 {
     struct error err;
 
-    ends_soon(WAIT_QOS_MAX_GRES_PER_JOB, "a limit of its account or QOS",
-              "the GPUs of whole nodes exceed the limit of its QOS");
-    ends_soon(WAIT_ASSOC_MAX_MEM_PER_NODE, "a limit of its account or QOS",
-              "its memory exceeds the limit of its account");
-    ends_soon(WAIT_PN_MEM_LIMIT, "MaxMemPerNode or MaxMemPerCPU",
-              "its memory exceeds the limit of all jobs");
+    check_refused_soon(WAIT_QOS_MAX_GRES_PER_JOB, "a limit of its account or QOS",
+                       "the GPUs of whole nodes exceed the limit of its QOS");
+    check_refused_soon(WAIT_ASSOC_MAX_MEM_PER_NODE, "a limit of its account or QOS",
+                       "its memory exceeds the limit of its account");
+    check_refused_soon(WAIT_PN_MEM_LIMIT, "MaxMemPerNode or MaxMemPerCPU",
+                       "its memory exceeds the limit of all jobs");
     state_reason = WAIT_QOS_MAX_GRES_PER_USER;
-    shown = "QOSMaxGRESPerUser";
-    is_int(get(0, &err), 1, "a job that may still start is waited for");
+    shown_reason = "QOSMaxGRESPerUser";
+    is_int(get_allocation(0, &err), 1, "a job that may still start is waited for");
     is_str(err.text,
            "no allocation of 1 nodes within 20 s: the controller did not start the job "
            "(QOSMaxGRESPerUser)",
            "... the message has Slurm's reason");
-    refusal = SLURM_ERROR;
-    is_int(get(0, &err), -1, "a job that a plugin refuses is an error");
+    refusal_errno = SLURM_ERROR;
+    is_int(get_allocation(0, &err), -1, "a job that a plugin refuses is an error");
     ok(strstr(err.text, "a job_submit plugin may have refused it"),
        "... the message says where to look: %s", err.text);
-    refusal = 0;
+    refusal_errno = 0;
 }
 
-static void asks_for_memory(void)
+static void requests_memory(void)
 {
     char names[2][4] = {"n1", "n2"}, list[] = "n[1-2]";
     struct cluster_node nodes[2] = {{.name = names[0], .cpus = 64, .memory_mb = 512000},
@@ -186,12 +187,12 @@ static void asks_for_memory(void)
     }
     hostlist_clear(&partition.nodes);
     is_int(memory_of_job(&cluster, &partition, &partition.nodes), 0, "a partition without nodes");
-    (void)get(4000 | MEM_PER_CPU, &err);
+    (void)get_allocation(4000 | MEM_PER_CPU, &err);
     ok(wanted_memory == (4000 | MEM_PER_CPU), "the job asks for the given memory");
     hostlist_clear(&second);
 }
 
-static void asks_for(const char *reserved, const char *expected, const char *what)
+static void check_requested_nodes(const char *reserved, const char *expected, const char *what)
 {
     struct hostlist nodes = {0}, among = {0};
     struct error err = {""};
@@ -201,7 +202,7 @@ static void asks_for(const char *reserved, const char *expected, const char *wha
     hostlist_append(&nodes, "n3");
     if (reserved)
         hostlist_expand(reserved, &among, &err);
-    refusal = ESLURM_INVALID_QOS;
+    refusal_errno = ESLURM_INVALID_QOS;
     (void)allocation_get(&(struct allocation_request){.job_name = "x",
                                                       .nodes = &nodes,
                                                       .reservation = "r",
@@ -209,7 +210,7 @@ static void asks_for(const char *reserved, const char *expected, const char *wha
                                                       .minutes = 1,
                                                       .deadline_s = 20},
                          &id, &err);
-    refusal = 0;
+    refusal_errno = 0;
     is_str(wanted_nodes, expected, "%s", what);
     hostlist_clear(&nodes);
     hostlist_clear(&among);
@@ -218,22 +219,23 @@ static void asks_for(const char *reserved, const char *expected, const char *wha
 /* A job that names its nodes may not use more blocks than their number would fill. */
 static void spreads_over_blocks(void)
 {
-    asks_for(NULL, "n[1,3] without none", "a job requires its nodes");
-    asks_for("n[1-3]", "n[1,3] without none", "... also if Slurm does not support segments");
+    check_requested_nodes(NULL, "n[1,3] without none", "a job requires its nodes");
+    check_requested_nodes("n[1-3]", "n[1,3] without none",
+                          "... also if Slurm does not support segments");
     can_spread = true;
-    asks_for("n[1-3]", "any without n2",
-             "with segments it excludes the other nodes of its reservation");
-    asks_for("n1,n3", "any without none", "... of which there may be none");
+    check_requested_nodes("n[1-3]", "any without n2",
+                          "with segments it excludes the other nodes of its reservation");
+    check_requested_nodes("n1,n3", "any without none", "... of which there may be none");
 }
 
-static void asks_for_gpus(void)
+static void requests_gpus(void)
 {
     struct hostlist nodes = {0};
     struct error err;
     uint32_t id;
 
     hostlist_append(&nodes, "n1");
-    (void)get(0, &err);
+    (void)get_allocation(0, &err);
     is_str(wanted_gpus, "none", "a job with whole nodes gets their GPUs without a request");
     (void)allocation_get(
         &(struct allocation_request){
@@ -247,7 +249,7 @@ int main(void)
 {
     spreads_over_blocks();
     names_the_reason();
-    asks_for_memory();
-    asks_for_gpus();
+    requests_memory();
+    requests_gpus();
     return tap_done();
 }

@@ -13,18 +13,18 @@
 enum { NODES = 4096 };
 
 static int requests, refusals;
-static char asked[400], failed[400];
+static char requests_text[400], failed[400];
 static const char *refused_node; /* NULL: none; "": all nodes */
 
-static int change(const char *nodes, const char *text, struct error *err)
+static int change_nodes(const char *nodes, const char *text, struct error *err)
 {
     struct hostlist names;
 
     requests++;
-    if (strlen(asked) + strlen(nodes) + strlen(text) + 3 < sizeof asked) {
-        size_t length = strlen(asked);
+    if (strlen(requests_text) + strlen(nodes) + strlen(text) + 3 < sizeof requests_text) {
+        size_t length = strlen(requests_text);
 
-        snprintf(asked + length, sizeof asked - length, "%s=%s;", nodes, text);
+        snprintf(requests_text + length, sizeof requests_text - length, "%s=%s;", nodes, text);
     }
     if (hostlist_expand(nodes, &names, err) != 0)
         return -1;
@@ -38,35 +38,36 @@ static int change(const char *nodes, const char *text, struct error *err)
     return *err->text ? -1 : 0;
 }
 
-struct seen {
+struct outcomes {
     int changed, failed;
     size_t next;
     char names[NODES][8];
 };
 
-static void done(const char *name, const char *text, const struct error *err, void *context)
+static void count_outcome(const char *name, const char *text, const struct error *err,
+                          void *context)
 {
-    struct seen *seen = context;
+    struct outcomes *outcomes = context;
 
     (void)text;
-    seen->changed += !err;
-    seen->failed += err != NULL;
-    if (err && seen->failed == 1)
+    outcomes->changed += !err;
+    outcomes->failed += err != NULL;
+    if (err && outcomes->failed == 1)
         snprintf(failed, sizeof failed, "%s: %s", name, err->text);
-    if (seen->next < NODES)
-        snprintf(seen->names[seen->next++], sizeof seen->names[0], "%s", name);
+    if (outcomes->next < NODES)
+        snprintf(outcomes->names[outcomes->next++], sizeof outcomes->names[0], "%s", name);
 }
 
-static struct seen seen;
+static struct outcomes outcomes;
 
-static int apply(int nodes, int texts, const char *refused, struct error *err)
+static int apply_batch(int nodes, int texts, const char *refused, struct error *err)
 {
     struct batch batch = {0};
 
     requests = refusals = 0;
-    asked[0] = failed[0] = '\0';
+    requests_text[0] = failed[0] = '\0';
     refused_node = refused;
-    memset(&seen, 0, sizeof seen);
+    memset(&outcomes, 0, sizeof outcomes);
     for (int i = 0; i < nodes; i++) {
         char name[16], text[16];
 
@@ -74,7 +75,7 @@ static int apply(int nodes, int texts, const char *refused, struct error *err)
         snprintf(text, sizeof text, "%c", 'a' + i % texts);
         batch_add(&batch, name, text);
     }
-    return batch_apply(&batch, change, done, &seen, err);
+    return batch_apply(&batch, change_nodes, count_outcome, &outcomes, err);
 }
 
 int main(void)
@@ -82,24 +83,24 @@ int main(void)
     struct batch none = {0};
     struct error err = {""};
 
-    is_int(batch_apply(&none, change, done, &seen, &err), 0, "an empty batch");
+    is_int(batch_apply(&none, change_nodes, count_outcome, &outcomes, &err), 0, "an empty batch");
     is_int(requests, 0, "... makes no request");
-    is_int(apply(6, 2, NULL, &err), 0, "two texts for six nodes");
-    is_str(asked, "n[1,3,5]=a;n[2,4,6]=b;", "... are two requests");
-    is_str(seen.names[1], "n2", "... reported in the order of the nodes");
-    apply(4, 1, NULL, &err);
+    is_int(apply_batch(6, 2, NULL, &err), 0, "two texts for six nodes");
+    is_str(requests_text, "n[1,3,5]=a;n[2,4,6]=b;", "... are two requests");
+    is_str(outcomes.names[1], "n2", "... reported in the order of the nodes");
+    apply_batch(4, 1, NULL, &err);
     is_int(requests, 1, "one text for 4 nodes is one request");
-    is_int(apply(NODES, 1, NULL, &err), 0, "the same text for %d nodes", NODES);
+    is_int(apply_batch(NODES, 1, NULL, &err), 0, "the same text for %d nodes", NODES);
     is_int(requests, 1, "... is one request");
-    is_int(seen.changed, NODES, "... and each node is reported");
+    is_int(outcomes.changed, NODES, "... and each node is reported");
 
-    is_int(apply(NODES, 1, "n1000", &err), -1, "one of the nodes cannot be changed");
+    is_int(apply_batch(NODES, 1, "n1000", &err), -1, "one of the nodes cannot be changed");
     is_str(err.text, "refused", "... which is an error");
-    is_int(seen.changed, NODES - 1, "... the others are changed");
+    is_int(outcomes.changed, NODES - 1, "... the others are changed");
     is_str(failed, "n1000: refused", "... and only this one fails");
     ok(requests <= 2 * 12 + 1, "... after %d requests", requests);
-    is_int(apply(NODES, 3, "", &err), -1, "no node can be changed");
-    is_int(seen.failed, NODES, "... each node fails");
+    is_int(apply_batch(NODES, 3, "", &err), -1, "no node can be changed");
+    is_int(outcomes.failed, NODES, "... each node fails");
     is_int(requests, BATCH_FAILURES, "... and the number of requests is limited");
     return tap_done();
 }

@@ -17,7 +17,7 @@ enum { NODES = 65536 };
 
 static char names[NODES][8];
 
-static pid_t test;
+static pid_t test_pid;
 
 /* In a child process it prints warnings about slurm.conf, and continues when nobody reads any
  * more. */
@@ -25,33 +25,33 @@ void __wrap_slurm_init(const char *path);
 void __wrap_slurm_init(const char *path)
 {
     (void)path;
-    if (getpid() == test)
+    if (getpid() == test_pid)
         return;
     fprintf(stderr, "%2000s\n", "NodeNames=n1 match no Sockets");
     usleep(200000);
     fprintf(stderr, "%2000s\n", "NodeNames=n2 match no Sockets");
 }
 
-static time_t asked_end;     /* of the reservation that is changed */
-static char asked_list[100]; /* the node lists of all requests */
-static bool is_older;        /* slurmctld before 23.02 accepts whole lists only */
+static time_t requested_end;      /* of the reservation that is changed */
+static char requested_lists[100]; /* the node lists of all requests */
+static bool is_old_slurmctld;     /* slurmctld before 23.02 accepts whole lists only */
 
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted);
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
 {
-    size_t length = strlen(asked_list);
+    size_t length = strlen(requested_lists);
 
-    asked_end = wanted->end_time;
-    snprintf(asked_list + length, sizeof asked_list - length, "%s;",
+    requested_end = wanted->end_time;
+    snprintf(requested_lists + length, sizeof requested_lists - length, "%s;",
              wanted->node_list ? wanted->node_list : "none");
-    if (!is_older || !wanted->node_list || !strchr("+-", *wanted->node_list))
+    if (!is_old_slurmctld || !wanted->node_list || !strchr("+-", *wanted->node_list))
         return 0;
     errno = ESLURM_INVALID_NODE_NAME;
     return SLURM_ERROR;
 }
 
 /* Another host may have changed other nodes since they were read. */
-static void waiting_changes_by_nodes(void)
+static void changes_waiting_nodes_only(void)
 {
     struct hostlist all = {0}, changed = {0}, left = {0};
     struct error err = {""};
@@ -59,27 +59,27 @@ static void waiting_changes_by_nodes(void)
     hostlist_expand("m1,n[1-3,5]", &all, &err);
     hostlist_expand("m1,n[2-3,5]", &changed, &err);
     hostlist_append(&left, "n1");
-    *asked_list = '\0';
+    *requested_lists = '\0';
     is_int(cluster_wait(&all, &changed, true, &err), 0, "nodes are added to the waiting ones");
-    is_str(asked_list, "+m1,+n[2-3,5];", "... by a request with these nodes only");
-    *asked_list = '\0';
+    is_str(requested_lists, "+m1,+n[2-3,5];", "... by a request with these nodes only");
+    *requested_lists = '\0';
     is_int(cluster_wait(&left, &changed, true, &err), 0, "nodes are removed");
-    is_str(asked_list, "-m1,-n[2-3,5];", "... by a request with these nodes only");
-    *asked_list = '\0';
+    is_str(requested_lists, "-m1,-n[2-3,5];", "... by a request with these nodes only");
+    *requested_lists = '\0';
     is_int(cluster_wait(&left, &(struct hostlist){0}, true, &err), 0,
            "no node is added or removed");
-    is_str(asked_list, "none;", "... and only the end is changed");
-    is_older = true;
-    *asked_list = '\0';
+    is_str(requested_lists, "none;", "... and only the end is changed");
+    is_old_slurmctld = true;
+    *requested_lists = '\0';
     is_int(cluster_wait(&all, &changed, true, &err), 0, "an older slurmctld");
-    is_str(asked_list, "+m1,+n[2-3,5];m1,n[1-3,5];", "... gets the whole list");
-    is_older = false;
+    is_str(requested_lists, "+m1,+n[2-3,5];m1,n[1-3,5];", "... gets the whole list");
+    is_old_slurmctld = false;
     hostlist_clear(&all);
     hostlist_clear(&changed);
     hostlist_clear(&left);
 }
 
-static node_info_t all[5];
+static node_info_t all_nodes[5];
 static uint32_t all_count;
 static int load_error; /* of the query of all nodes; 0: the nodes are returned */
 
@@ -89,7 +89,7 @@ int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags
     static node_info_msg_t message;
 
     (void)since, (void)flags;
-    message = (node_info_msg_t){.node_array = all, .record_count = all_count};
+    message = (node_info_msg_t){.node_array = all_nodes, .record_count = all_count};
     *found = &message;
     errno = load_error;
     return load_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
@@ -152,7 +152,7 @@ static void reservations_that_begin_soon(void)
     for (int i = 0; i < 5; i++) {
         reservations[i].end_time = reservations[i].start_time + 3600;
         reservations[i].node_list = lists[i];
-        all[i] = (node_info_t){.name = lists[i], .node_state = NODE_STATE_IDLE};
+        all_nodes[i] = (node_info_t){.name = lists[i], .node_state = NODE_STATE_IDLE};
     }
     all_count = 5;
     load_error = 0;
@@ -167,7 +167,7 @@ static void reservations_that_begin_soon(void)
     cluster_clear(&cluster);
 }
 
-static void a_users_view(void)
+static void test_private_data_and_topology(void)
 {
     struct cluster cluster;
     struct error err = {""};
@@ -191,23 +191,23 @@ static void a_users_view(void)
 }
 
 /* The reservation lasts while nodes come and go. */
-static void nodes_wait_without_end(void)
+static void keeps_waiting_nodes_without_end(void)
 {
     struct hostlist one = {0};
     struct error err = {""};
 
     hostlist_append(&one, "n1");
     is_int(cluster_wait(&one, &one, true, &err), 0, "a node is added to the waiting ones");
-    ok(!cluster_has_end(time(NULL), asked_end) && asked_end < time(NULL) + 366 * 86400,
+    ok(!cluster_has_end(time(NULL), requested_end) && requested_end < time(NULL) + 366 * 86400,
        "... in a reservation that ends in a year");
     hostlist_clear(&one);
 }
 
-static void open_despite_warnings(void)
+static void opens_despite_warnings(void)
 {
     struct error err = {""};
 
-    test = getpid();
+    test_pid = getpid();
     setenv("PATH", "/nowhere", 1);
     is_int(cluster_open(&err), 0,
            "warnings of libslurm about slurm.conf do not stop cluster_open() (%s)", err.text);
@@ -215,7 +215,7 @@ static void open_despite_warnings(void)
         is_str(getenv("PATH"), "/nowhere:/usr/bin", "Slurm's commands are found beside libslurm");
 }
 
-static void find_nodes(const struct cluster *cluster)
+static void test_find_nodes(const struct cluster *cluster)
 {
     size_t wrong = 0;
 
@@ -227,7 +227,7 @@ static void find_nodes(const struct cluster *cluster)
     ok(!cluster_node(&(struct cluster){0}, "n1"), "... none in an empty cluster");
 }
 
-static void mark_waiting(struct cluster *cluster)
+static void test_mark_waiting(struct cluster *cluster)
 {
     struct hostlist waiting, others;
     struct error err = {""};
@@ -249,7 +249,7 @@ static void mark_waiting(struct cluster *cluster)
     hostlist_clear(&others);
 }
 
-static void is_state(uint32_t state, bool is_absent, const char *name)
+static void check_state(uint32_t state, bool is_absent, const char *name)
 {
     struct cluster_node node = {0};
 
@@ -258,7 +258,7 @@ static void is_state(uint32_t state, bool is_absent, const char *name)
     is_int(node.is_absent, is_absent, "... absent: %d", is_absent);
 }
 
-static void dynamic_nodes(void)
+static void test_dynamic_nodes(void)
 {
     static const uint32_t flags[] = {0, NODE_STATE_CLOUD, NODE_STATE_DYNAMIC_NORM,
                                      NODE_STATE_DYNAMIC_FUTURE, NODE_STATE_DRAIN};
@@ -271,7 +271,7 @@ static void dynamic_nodes(void)
     }
 }
 
-static void older_releases(void)
+static void test_older_releases(void)
 {
     const unsigned major = SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
                    minor = SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER);
@@ -288,32 +288,33 @@ static void older_releases(void)
     ok(!release_is_older(NULL) && !release_is_older(""), "no version is not older");
 }
 
-static void states(void)
+static void test_states(void)
 {
     const uint32_t idle = NODE_STATE_IDLE, cloud = NODE_STATE_IDLE | NODE_STATE_CLOUD;
 
-    is_state(idle, false, "idle");
-    is_state(cloud, false, "idle");
-    is_state(idle | NODE_STATE_DYNAMIC_NORM, false, "idle");
-    is_state(NODE_STATE_DOWN | NODE_STATE_NO_RESPOND, false, "down*");
-    is_state(NODE_STATE_FUTURE, true, "future");
-    is_state(cloud | NODE_STATE_POWERED_DOWN | NODE_STATE_NO_RESPOND, true, "powered down");
-    is_state(NODE_STATE_DOWN | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN, true, "powered down");
-    is_state(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD | NODE_STATE_POWERING_UP, true, "powering up");
-    is_state(cloud | NODE_STATE_POWERED_DOWN | NODE_STATE_POWER_UP, true, "powering up");
-    is_state(cloud | NODE_STATE_POWERING_DOWN, true, "powering down");
-    is_state(cloud | NODE_STATE_POWER_DOWN, true, "about to be powered down");
-    is_state(idle | NODE_STATE_DRAIN | NODE_STATE_POWER_DRAIN, true, "about to be powered down");
-    is_state(idle | NODE_STATE_REBOOT_REQUESTED, true, "about to be rebooted");
-    is_state(idle | NODE_STATE_REBOOT_ISSUED, true, "rebooting");
+    check_state(idle, false, "idle");
+    check_state(cloud, false, "idle");
+    check_state(idle | NODE_STATE_DYNAMIC_NORM, false, "idle");
+    check_state(NODE_STATE_DOWN | NODE_STATE_NO_RESPOND, false, "down*");
+    check_state(NODE_STATE_FUTURE, true, "future");
+    check_state(cloud | NODE_STATE_POWERED_DOWN | NODE_STATE_NO_RESPOND, true, "powered down");
+    check_state(NODE_STATE_DOWN | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN, true, "powered down");
+    check_state(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD | NODE_STATE_POWERING_UP, true,
+                "powering up");
+    check_state(cloud | NODE_STATE_POWERED_DOWN | NODE_STATE_POWER_UP, true, "powering up");
+    check_state(cloud | NODE_STATE_POWERING_DOWN, true, "powering down");
+    check_state(cloud | NODE_STATE_POWER_DOWN, true, "about to be powered down");
+    check_state(idle | NODE_STATE_DRAIN | NODE_STATE_POWER_DRAIN, true, "about to be powered down");
+    check_state(idle | NODE_STATE_REBOOT_REQUESTED, true, "about to be rebooted");
+    check_state(idle | NODE_STATE_REBOOT_ISSUED, true, "rebooting");
 #ifdef NODE_STATE_BLOCKED
-    is_state(idle | NODE_STATE_BLOCKED, false, "blocked");
-    is_state(idle | NODE_STATE_BLOCKED | NODE_STATE_DRAIN, false, "drained");
+    check_state(idle | NODE_STATE_BLOCKED, false, "blocked");
+    check_state(idle | NODE_STATE_BLOCKED | NODE_STATE_DRAIN, false, "drained");
 #endif
-    is_state(NODE_STATE_UNKNOWN, false, "unknown");
+    check_state(NODE_STATE_UNKNOWN, false, "unknown");
 }
 
-static void reservations_of_runs(void)
+static void test_reservations_of_runs(void)
 {
     static const char *const others[] = {"muster-2nd-floor",
                                          "muster-20261120",
@@ -340,7 +341,7 @@ static void reservations_of_runs(void)
 }
 
 /* A user who means another cluster must not certify this one. */
-static void mean_clusters(void)
+static void test_meant_clusters(void)
 {
     struct error err = {""};
 
@@ -359,8 +360,8 @@ static void mean_clusters(void)
     is_int(cluster_meant("western,wes", "west", &err), -1, "similar names are other clusters");
 }
 
-static void uplinks_are(const struct cluster *cluster, const struct hostlist *run, int first,
-                        int second, const char *what)
+static void check_uplinks(const struct cluster *cluster, const struct hostlist *run, int first,
+                          int second, const char *what)
 {
     int pairs[2] = {-1, -1};
 
@@ -369,7 +370,7 @@ static void uplinks_are(const struct cluster *cluster, const struct hostlist *ru
     is_int(pairs[1], second, "... the other leaf");
 }
 
-static void uplinks_beside_jobs(void)
+static void test_uplinks_beside_jobs(void)
 {
     struct cluster_node nodes[12] = {0};
     struct cluster cluster = {.nodes = nodes, .node_count = 12, .leaf_count = 2};
@@ -382,20 +383,20 @@ static void uplinks_beside_jobs(void)
         nodes[i].leaf = i >= 8;
     }
     hostlist_expand("m[0-5],m8", &run, &err);
-    uplinks_are(&cluster, &run, 0, 0, "without jobs there is no limit");
+    check_uplinks(&cluster, &run, 0, 0, "without jobs there is no limit");
     nodes[0].is_allocated = true;
-    uplinks_are(&cluster, &run, 0, 0, "a job on a node of the run is the run itself");
+    check_uplinks(&cluster, &run, 0, 0, "a job on a node of the run is the run itself");
     nodes[7].is_allocated = true;
-    uplinks_are(&cluster, &run, 2, 0, "another job: a quarter of a leaf of eight");
+    check_uplinks(&cluster, &run, 2, 0, "another job: a quarter of a leaf of eight");
     nodes[9].is_allocated = true;
-    uplinks_are(&cluster, &run, 2, 1, "... and a quarter of the other leaf");
+    check_uplinks(&cluster, &run, 2, 1, "... and a quarter of the other leaf");
     hostlist_clear(&run);
     hostlist_expand("m[0-5]", &run, &err);
-    uplinks_are(&cluster, &run, 2, 0,
-                "a job on a leaf with nodes of the run, and one on a leaf without");
+    check_uplinks(&cluster, &run, 2, 0,
+                  "a job on a leaf with nodes of the run, and one on a leaf without");
     for (int i = 0; i < 12; i++)
         nodes[i].leaf = -1;
-    uplinks_are(&cluster, &run, 0, 0, "without a topology there is no limit");
+    check_uplinks(&cluster, &run, 0, 0, "without a topology there is no limit");
     hostlist_clear(&run);
 }
 
@@ -411,22 +412,22 @@ int main(void)
         cluster.nodes[i].name = names[i];
     }
     is_int(cluster_index(&cluster, &err), 0, "the nodes are indexed");
-    find_nodes(&cluster);
-    mark_waiting(&cluster);
+    test_find_nodes(&cluster);
+    test_mark_waiting(&cluster);
     cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
     ok(cpu_s < 2, "all of it takes %.3f s of processor time", cpu_s);
     free(cluster.by_name);
     free(cluster.nodes);
-    open_despite_warnings();
-    states();
-    dynamic_nodes();
-    older_releases();
-    reservations_of_runs();
-    nodes_wait_without_end();
-    waiting_changes_by_nodes();
-    mean_clusters();
-    uplinks_beside_jobs();
-    a_users_view();
+    opens_despite_warnings();
+    test_states();
+    test_dynamic_nodes();
+    test_older_releases();
+    test_reservations_of_runs();
+    keeps_waiting_nodes_without_end();
+    changes_waiting_nodes_only();
+    test_meant_clusters();
+    test_uplinks_beside_jobs();
+    test_private_data_and_topology();
     reservations_that_begin_soon();
     return tap_done();
 }

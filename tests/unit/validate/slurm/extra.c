@@ -6,8 +6,8 @@
 
 #include "tests/unit/tap.h"
 
-static void gives(const char *extra, int level, long long expires, const char *expected,
-                  const char *name)
+static void check_extra(const char *extra, int level, long long expires, const char *expected,
+                        const char *name)
 {
     struct error err = {""};
     char *text = extra_with(extra, level, expires, &err);
@@ -27,34 +27,37 @@ int main(void)
     is_int(extra_is_over("", 4), 0, "no Extra");
     is_int(extra_is_over("rack7", 4), 0, "text of the site is not over");
 
-    gives(NULL, 2, 1795794800, "{\"muster_level\":2,\"muster_expires\":1795794800}", "no Extra");
-    gives("", 1, 5, "{\"muster_level\":1,\"muster_expires\":5}", "an empty Extra");
-    gives("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5,\"owner\":\"a b\"}", 2, 9,
-          "{\"rack\":7,\"muster_level\":2,\"muster_expires\":9,\"owner\":\"a b\"}",
-          "the site's keys are kept, in order");
-    gives("{\"price\":0.1,\"share\":0.30000000000000004}", 0, 0,
-          "{\"price\":0.10000000000000001,\"share\":0.30000000000000004}",
-          "... with all digits of a number that needs them");
-    gives("{\"price\":0.1}", 1, 5, "{\"price\":0.1,\"muster_level\":1,\"muster_expires\":5}",
-          "... and numbers as they were");
-    gives("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 0, 0, "{\"rack\":7}",
-          "muster's keys are removed");
-    gives("{\"muster_level\":1,\"muster_expires\":5}", 0, 0, "",
-          "an Extra that is empty then is removed");
-    gives("{}", 0, 0, "", "an empty object is removed");
-    gives("{\"muster_level\":\"x\"}", 1, 2, "{\"muster_level\":1,\"muster_expires\":2}",
-          "a level that is no number is replaced");
+    check_extra(NULL, 2, 1795794800, "{\"muster_level\":2,\"muster_expires\":1795794800}",
+                "no Extra");
+    check_extra("", 1, 5, "{\"muster_level\":1,\"muster_expires\":5}", "an empty Extra");
+    check_extra("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5,\"owner\":\"a b\"}", 2, 9,
+                "{\"rack\":7,\"muster_level\":2,\"muster_expires\":9,\"owner\":\"a b\"}",
+                "the site's keys are kept, in order");
+    check_extra("{\"price\":0.1,\"share\":0.30000000000000004}", 0, 0,
+                "{\"price\":0.10000000000000001,\"share\":0.30000000000000004}",
+                "... with all digits of a number that needs them");
+    check_extra("{\"price\":0.1}", 1, 5, "{\"price\":0.1,\"muster_level\":1,\"muster_expires\":5}",
+                "... and numbers as they were");
+    check_extra("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 0, 0, "{\"rack\":7}",
+                "muster's keys are removed");
+    check_extra("{\"muster_level\":1,\"muster_expires\":5}", 0, 0, "",
+                "an Extra that is empty then is removed");
+    check_extra("{}", 0, 0, "", "an empty object is removed");
+    check_extra("{\"muster_level\":\"x\"}", 1, 2, "{\"muster_level\":1,\"muster_expires\":2}",
+                "a level that is no number is replaced");
 
-    gives("rack7", 2, 9, "Extra is 'rack7', not a JSON object: left unchanged",
-          "text of the site is an error");
-    gives("rack7", 0, 0, "Extra is 'rack7', not a JSON object: left unchanged",
-          "... also when removing keys");
-    gives("[1]", 2, 9, "Extra is '[1]', not a JSON object: left unchanged", "a list is an error");
-    gives("7", 2, 9, "Extra is '7', not a JSON object: left unchanged", "a number is an error");
-    gives("{\"a\":1", 2, 9, "Extra is '{\"a\":1', not a JSON object: left unchanged",
-          "an incomplete object is an error");
-    gives("{\"a\":1,\"a\":2}", 2, 9,
-          "Extra is '{\"a\":1,\"a\":2}', not a JSON object: left unchanged",
-          "a duplicate key is an error, since either may be the right one");
+    check_extra("rack7", 2, 9, "Extra is 'rack7', not a JSON object: left unchanged",
+                "text of the site is an error");
+    check_extra("rack7", 0, 0, "Extra is 'rack7', not a JSON object: left unchanged",
+                "... also when removing keys");
+    check_extra("[1]", 2, 9, "Extra is '[1]', not a JSON object: left unchanged",
+                "a list is an error");
+    check_extra("7", 2, 9, "Extra is '7', not a JSON object: left unchanged",
+                "a number is an error");
+    check_extra("{\"a\":1", 2, 9, "Extra is '{\"a\":1', not a JSON object: left unchanged",
+                "an incomplete object is an error");
+    check_extra("{\"a\":1,\"a\":2}", 2, 9,
+                "Extra is '{\"a\":1,\"a\":2}', not a JSON object: left unchanged",
+                "a duplicate key is an error, since either may be the right one");
     return tap_done();
 }

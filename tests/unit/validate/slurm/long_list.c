@@ -36,26 +36,27 @@ bool preempts(const struct hostlist *names, const char *partition)
 }
 
 static struct hostlist nodes;
-static char said[4][200];
-static int lines;
+static char output_lines[4][200];
+static int line_count;
 
-static void receive(const char *line, bool is_error, void *context)
+static void add_output_line(const char *line, bool is_error, void *context)
 {
     (void)context;
-    if (!is_error && lines < 4)
-        snprintf(said[lines++], sizeof *said, "%s", line);
+    if (!is_error && line_count < 4)
+        snprintf(output_lines[line_count++], sizeof *output_lines, "%s", line);
 }
 
 /* Returns the result of step_run(). */
-static int run(const char *value, const long *groups, const struct user *user, struct error *err)
+static int run_step(const char *value, const long *groups, const struct user *user,
+                    struct error *err)
 {
     struct arguments program = {0};
     struct process_result result = {0};
     int rv;
 
-    lines = 0;
+    line_count = 0;
     err->text[0] = '\0';
-    memset(said, 0, sizeof said);
+    memset(output_lines, 0, sizeof output_lines);
     arguments_add(&program, "muster-launch");
     arguments_add(&program, "--expect-nodes=%s", value);
     rv = step_run(
@@ -64,7 +65,7 @@ static int run(const char *value, const long *groups, const struct user *user, s
                        .groups = groups,
                        .tasks_per_node = 1,
                        .program = program.argv},
-        &(struct process){.user = user, .deadline_s = 20, .grace_s = 1, .on_line = receive},
+        &(struct process){.user = user, .deadline_s = 20, .grace_s = 1, .on_line = add_output_line},
         &result, err);
     arguments_clear(&program);
     return rv;
@@ -99,38 +100,38 @@ static void srun_make(const char *directory)
 
 /* Many nodes queried by halves. A step with a bad node does not start. */
 static struct {
-    int asked[NODES], answered[NODES];
+    int queried[NODES], answered[NODES];
     bool is_bad[NODES];
     size_t most;
     int steps;
-} many;
+} halving;
 
 static size_t group_query(size_t first, size_t count, bool is_last, void *context)
 {
     bool fails = false;
 
     (void)context, (void)is_last;
-    many.steps++;
-    many.most = count > many.most ? count : many.most;
+    halving.steps++;
+    halving.most = count > halving.most ? count : halving.most;
     for (size_t i = first; i < first + count; i++) {
-        many.asked[i] = 1;
-        fails |= many.is_bad[i];
+        halving.queried[i] = 1;
+        fails |= halving.is_bad[i];
     }
     for (size_t i = first; !fails && i < first + count; i++)
-        many.answered[i]++;
+        halving.answered[i]++;
     return fails ? count : 0;
 }
 
 /* Queries all nodes, of which the nodes from bad to bad_end - 1 are bad. */
-static void many_query(int bad, int bad_end)
+static void query_by_halves(int bad, int bad_end)
 {
-    memset(&many, 0, sizeof many);
+    memset(&halving, 0, sizeof halving);
     for (int i = bad; i < bad_end; i++)
-        many.is_bad[i] = true;
+        halving.is_bad[i] = true;
     step_by_halves(NODES, group_query, NULL);
 }
 
-static int many_are(const int *what, int value)
+static int count_nodes(const int *what, int value)
 {
     int count = 0;
 
@@ -141,24 +142,25 @@ static int many_are(const int *what, int value)
 
 static void finds_bad_nodes_by_halves(void)
 {
-    many_query(0, 0);
-    is_int(many.steps, NODES / STEP_GROUP_NODES, "one step for each group of nodes");
-    is_int((int)many.most, STEP_GROUP_NODES, "... with groups of the maximum size");
-    is_int(many_are(many.answered, 1), NODES, "... each node answers once");
+    query_by_halves(0, 0);
+    is_int(halving.steps, NODES / STEP_GROUP_NODES, "one step for each group of nodes");
+    is_int((int)halving.most, STEP_GROUP_NODES, "... with groups of the maximum size");
+    is_int(count_nodes(halving.answered, 1), NODES, "... each node answers once");
     for (int at = 0; at < NODES; at += NODES / 2 - 1) {
-        many_query(at, at + 1);
-        is_int(many_are(many.answered, 1), NODES - 1, "all nodes answer except bad node %d", at);
-        ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... after %d steps", many.steps);
+        query_by_halves(at, at + 1);
+        is_int(count_nodes(halving.answered, 1), NODES - 1, "all nodes answer except bad node %d",
+               at);
+        ok(halving.steps < NODES / STEP_GROUP_NODES + 20, "... after %d steps", halving.steps);
     }
-    many_query(1000, 1064);
-    is_int(many_are(many.answered, 1), NODES - 64, "all answer except 64 bad nodes in a row");
-    many_query(300, NODES);
-    is_int(many_are(many.answered, 1), 300, "... or except all from one node on");
-    ok(many.steps < 2 * STEP_GROUP_NODES + NODES / STEP_GROUP_NODES + 40,
-       "... without asking each node alone: %d steps", many.steps);
-    many_query(0, NODES);
-    is_int(many_are(many.asked, 1), NODES, "if no step starts all nodes were asked");
-    ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... in %d steps only", many.steps);
+    query_by_halves(1000, 1064);
+    is_int(count_nodes(halving.answered, 1), NODES - 64, "all answer except 64 bad nodes in a row");
+    query_by_halves(300, NODES);
+    is_int(count_nodes(halving.answered, 1), 300, "... or except all from one node on");
+    ok(halving.steps < 2 * STEP_GROUP_NODES + NODES / STEP_GROUP_NODES + 40,
+       "... without asking each node alone: %d steps", halving.steps);
+    query_by_halves(0, NODES);
+    is_int(count_nodes(halving.queried, 1), NODES, "if no step starts all nodes were asked");
+    ok(halving.steps < NODES / STEP_GROUP_NODES + 20, "... in %d steps only", halving.steps);
 }
 
 int main(void)
@@ -184,24 +186,25 @@ int main(void)
 
     finds_bad_nodes_by_halves();
     ok(!long_list_value("--expect-nodes=n[1-4]"), "a short value needs no standard input");
-    is_int(run(value, NULL, NULL, &err), 0, "a step on %d nodes with different names", NODES);
-    ok(strncmp(said[0], "longest ", 8) == 0 && atoi(said[0] + 8) < ARGUMENT_KERNEL_MAX / 2,
-       "... has no long argument: %s%s", said[0], err.text);
-    is_int(atoi(said[1]), NODES, "... srun gets all names in a file");
-    is_str(said[2], "--expect-nodes=-", "... the program gets its list on standard input");
-    is_int(atoll(said[3]), size + 1, "... completely");
+    is_int(run_step(value, NULL, NULL, &err), 0, "a step on %d nodes with different names", NODES);
+    ok(strncmp(output_lines[0], "longest ", 8) == 0 &&
+           atoi(output_lines[0] + 8) < ARGUMENT_KERNEL_MAX / 2,
+       "... has no long argument: %s%s", output_lines[0], err.text);
+    is_int(atoi(output_lines[1]), NODES, "... srun gets all names in a file");
+    is_str(output_lines[2], "--expect-nodes=-", "... the program gets its list on standard input");
+    is_int(atoll(output_lines[3]), size + 1, "... completely");
 
     if (geteuid() == 0 && user_find("nobody", &nobody, &err) == 0) {
-        is_int(run(value, NULL, &nobody, &err), 0, "the same as another user");
-        is_int(atoi(said[1]), NODES, "... who may read the file, too");
+        is_int(run_step(value, NULL, &nobody, &err), 0, "the same as another user");
+        is_int(atoi(output_lines[1]), NODES, "... who may read the file, too");
     } else {
         tap_skip("another user: only root can become one");
     }
-    is_int(run("n[1-4]", NULL, NULL, &err), 0, "a short value");
-    is_str(said[2], "--expect-nodes=n[1-4]", "... stays an argument");
+    is_int(run_step("n[1-4]", NULL, NULL, &err), 0, "a short value");
+    is_str(output_lines[2], "--expect-nodes=n[1-4]", "... stays an argument");
 
-    is_int(run("n[1-4]", groups, NULL, &err), 0, "components get files, too");
-    is_int(run(value, groups, NULL, &err), -1,
+    is_int(run_step("n[1-4]", groups, NULL, &err), 0, "components get files, too");
+    is_int(run_step(value, groups, NULL, &err), -1,
            "... but a long value is refused, since they share one input");
     has_str(err.text, "the value of --expect-nodes=... has", "... with the reason");
 

@@ -13,16 +13,16 @@
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 
-/* The clock advances by sleeps only. munged restarts at back_s. */
-static double back_s;
+/* The clock advances by sleeps only. munged restarts at restart_s. */
+static double restart_s;
 static int listener = -1;
-static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static struct sockaddr_un socket_address = {.sun_family = AF_UNIX};
 
 static void munged_start(void)
 {
     listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    unlink(address.sun_path);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+    unlink(socket_address.sun_path);
+    if (bind(listener, (struct sockaddr *)&socket_address, sizeof socket_address) != 0 ||
         listen(listener, 1) != 0)
         tap_skip_all("no socket: %m");
 }
@@ -37,7 +37,7 @@ int __wrap_usleep(useconds_t microseconds);
 int __wrap_usleep(useconds_t microseconds)
 {
     now_s += microseconds / 1e6;
-    if (back_s > 0 && now_s >= back_s && listener < 0)
+    if (restart_s > 0 && now_s >= restart_s && listener < 0)
         munged_start();
     return 0;
 }
@@ -49,8 +49,8 @@ int main(void)
 
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", directory);
-    snprintf(info, sizeof info, "ttl=60,socket=%s,x", address.sun_path);
+    snprintf(socket_address.sun_path, sizeof socket_address.sun_path, "%s/socket", directory);
+    snprintf(info, sizeof info, "ttl=60,socket=%s,x", socket_address.sun_path);
     munge_note("auth/munge", info);
     is_int(munge_wait(&err), 0, "a munged that never ran is not waited for");
     munged_start();
@@ -62,20 +62,20 @@ int main(void)
     is_int(munge_wait(&err), 0, "requests are made while munged runs");
     is_int((long)now_s, 0, "... without a wait");
     munged_kill();
-    back_s = 5;
+    restart_s = 5;
     is_int(munge_wait(&err), 0, "a munged that restarts is waited for");
     ok(now_s >= 5 && now_s < 6, "... until it runs again");
     munged_kill();
-    back_s = 0;
+    restart_s = 0;
     is_int(munge_wait(&err), -1, "one that stays away is an error");
-    has_str(err.text, address.sun_path, "... with its socket in the message");
+    has_str(err.text, socket_address.sun_path, "... with its socket in the message");
     ok(now_s >= 5 + MUNGE_WAIT_S && now_s < 7 + MUNGE_WAIT_S, "... after a limited time");
     is_int(munge_wait(NULL), -1, "the next request fails");
     ok(now_s < 7 + MUNGE_WAIT_S, "... at once");
     munged_start();
     is_int(munge_wait(&err), 0, "requests are made again when it is back");
     munged_kill();
-    unlink(address.sun_path);
+    unlink(socket_address.sun_path);
     is_int(munge_wait(&err), -1, "a removed socket is the same");
     rmdir(directory);
     return tap_done();

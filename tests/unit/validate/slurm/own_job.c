@@ -15,8 +15,8 @@
 /* Two tasks of array 36, one of which has the job ID 36 itself, and a job without an array.
  * Slurm takes 36 for both tasks in requests and in lists of steps. */
 
-static char nodes[] = "n[1-2]", app[] = "app", keeper[] = OWN_JOB_KEEPER, ours[] = "n1",
-            theirs[] = "n5";
+static char nodes[] = "n[1-2]", app[] = "app", keeper[] = OWN_JOB_KEEPER, own_nodes[] = "n1",
+            other_nodes[] = "n5";
 static slurm_job_info_t jobs[2] = {
     {.nodes = nodes,
      .array_job_id = 36,
@@ -25,9 +25,15 @@ static slurm_job_info_t jobs[2] = {
      .time_limit = 10},
     {.nodes = nodes, .array_job_id = 36, .array_task_id = 1, .job_state = JOB_RUNNING}};
 static job_step_info_t steps[] = {
-    {.step_id = {.job_id = 36, .step_id = 1}, .array_job_id = 36, .name = app, .nodes = ours},
-    {.step_id = {.job_id = 37, .step_id = 1}, .array_job_id = 36, .name = keeper, .nodes = theirs},
-    {.step_id = {.job_id = 37, .step_id = 4}, .array_job_id = 36, .name = app, .nodes = theirs}};
+    {.step_id = {.job_id = 36, .step_id = 1}, .array_job_id = 36, .name = app, .nodes = own_nodes},
+    {.step_id = {.job_id = 37, .step_id = 1},
+     .array_job_id = 36,
+     .name = keeper,
+     .nodes = other_nodes},
+    {.step_id = {.job_id = 37, .step_id = 4},
+     .array_job_id = 36,
+     .name = app,
+     .nodes = other_nodes}};
 static char requeued[32], changed[32], excluded[32];
 static int kills;
 
@@ -101,7 +107,7 @@ int __wrap_release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
     return SLURM_SUCCESS;
 }
 
-static void requeues(uint32_t id, const char *name)
+static void check_requeue(uint32_t id, const char *name)
 {
     struct own_job job;
     struct error err = {""};
@@ -160,9 +166,9 @@ static void has_an_end(void)
 int main(void)
 {
     has_an_end();
-    requeues(36, "36_3");
-    requeues(37, "36_1");
-    requeues(7, "7");
+    check_requeue(36, "36_3");
+    check_requeue(37, "36_1");
+    check_requeue(7, "7");
     has_steps_of_its_own();
     return tap_done();
 }

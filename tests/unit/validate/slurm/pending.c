@@ -22,10 +22,10 @@ static struct cluster cluster = {.nodes = nodes,
                                  .by_name = by_name,
                                  .partitions = partitions,
                                  .partition_count = 2};
-static struct hostlist asked;
+static struct hostlist wanted_nodes;
 
 /* All nodes are full. */
-static void make(void)
+static void cluster_make(void)
 {
     struct error err;
 
@@ -42,7 +42,7 @@ static void make(void)
     partitions[1] = (struct cluster_partition){.name = b, .is_up = true};
     hostlist_expand("n[1-6]", &partitions[0].nodes, &err);
     hostlist_expand("n[5-6]", &partitions[1].nodes, &err);
-    hostlist_expand("n[1-2]", &asked, &err);
+    hostlist_expand("n[1-2]", &wanted_nodes, &err);
 }
 
 static void free_node(int node)
@@ -70,83 +70,86 @@ static struct pending_job job_of(uint32_t count, bool is_refused)
                                 .features = none};
 }
 
-static bool wants(struct pending_job job)
+static bool waits_for_nodes(struct pending_job job)
 {
-    return pending_for(&job, 1, &cluster, &cluster, &asked) != NULL;
+    return pending_for(&job, 1, &cluster, &cluster, &wanted_nodes) != NULL;
 }
 
-static char *with(const char *list)
+static char *set_text(const char *list)
 {
     snprintf(text, sizeof text, "%s", list);
     return text;
 }
 
-static void counts(void)
+static void test_counts(void)
 {
-    ok(wants(job_of(1, true)) && wants(job_of(2, true)),
+    ok(waits_for_nodes(job_of(1, true)) && waits_for_nodes(job_of(2, true)),
        "a job waits for nodes that would suffice");
-    ok(!wants(job_of(3, true)), "... not if they are too few");
-    ok(wants(job_of(2, false)),
+    ok(!waits_for_nodes(job_of(3, true)), "... not if they are too few");
+    ok(waits_for_nodes(job_of(2, false)),
        "a job that was not refused yet, or waits behind others, waits, too");
     free_node(3);
-    ok(wants(job_of(3, true)), "with another free node they would suffice");
-    ok(wants(job_of(1, true)), "a job that the scheduler refused does not fit the free node");
-    ok(!wants(job_of(1, false)), "... one that was not refused starts there");
-    ok(wants(job_of(2, false)), "... unless it needs more nodes");
+    ok(waits_for_nodes(job_of(3, true)), "with another free node they would suffice");
+    ok(waits_for_nodes(job_of(1, true)),
+       "a job that the scheduler refused does not fit the free node");
+    ok(!waits_for_nodes(job_of(1, false)), "... one that was not refused starts there");
+    ok(waits_for_nodes(job_of(2, false)), "... unless it needs more nodes");
     nodes[2].is_drained = true;
-    ok(!wants(job_of(3, true)) && wants(job_of(1, false)), "a drained node does not count as free");
+    ok(!waits_for_nodes(job_of(3, true)) && waits_for_nodes(job_of(1, false)),
+       "a drained node does not count as free");
     nodes[2].is_drained = false;
     fill_node(3);
     nodes[2].is_full = false; /* partly allocated */
-    ok(wants(job_of(3, true)), "a part of another node may suffice");
-    ok(wants(job_of(1, false)), "... or may not");
+    ok(waits_for_nodes(job_of(3, true)), "a part of another node may suffice");
+    ok(waits_for_nodes(job_of(1, false)), "... or may not");
     nodes[2].is_full = true;
 }
 
-static void lists(void)
+static void test_lists(void)
 {
     struct pending_job job = job_of(1, true);
 
     job.partitions = b;
-    ok(!wants(job), "a job of another partition does not wait for them");
-    job.partitions = with("b,a");
-    ok(wants(job), "a job with several partitions does");
-    job.partitions = with("aa,ab");
-    ok(!wants(job), "a partition's name is a whole word");
+    ok(!waits_for_nodes(job), "a job of another partition does not wait for them");
+    job.partitions = set_text("b,a");
+    ok(waits_for_nodes(job), "a job with several partitions does");
+    job.partitions = set_text("aa,ab");
+    ok(!waits_for_nodes(job), "a partition's name is a whole word");
     job = job_of(1, true);
-    job.excluded = with("n1");
-    ok(wants(job), "a job that excludes one node waits for the other");
-    job.excluded = with("n[1-2]");
-    ok(!wants(job), "... that excludes both does not wait");
+    job.excluded = set_text("n1");
+    ok(waits_for_nodes(job), "a job that excludes one node waits for the other");
+    job.excluded = set_text("n[1-2]");
+    ok(!waits_for_nodes(job), "... that excludes both does not wait");
     job = job_of(1, true);
-    job.required = with("n4");
-    ok(!wants(job), "a job that requires another node does not wait for them");
-    job.required = with("n2");
-    ok(wants(job), "... a job that requires one of them does");
+    job.required = set_text("n4");
+    ok(!waits_for_nodes(job), "a job that requires another node does not wait for them");
+    job.required = set_text("n2");
+    ok(waits_for_nodes(job), "... a job that requires one of them does");
     job = job_of(1, true);
-    job.features = with("h100");
-    ok(wants(job), "one of the nodes has the feature");
-    job.features = with("h200");
-    ok(!wants(job), "none has the feature");
-    job.features = with("h10");
-    ok(!wants(job), "a feature's name is a whole word");
-    job.features = with("h100&rack9");
-    ok(wants(job), "several features are left to Slurm: it may wait");
-    job.required = with("n[");
-    ok(wants(job), "... and so is a list that cannot be parsed");
+    job.features = set_text("h100");
+    ok(waits_for_nodes(job), "one of the nodes has the feature");
+    job.features = set_text("h200");
+    ok(!waits_for_nodes(job), "none has the feature");
+    job.features = set_text("h10");
+    ok(!waits_for_nodes(job), "a feature's name is a whole word");
+    job.features = set_text("h100&rack9");
+    ok(waits_for_nodes(job), "several features are left to Slurm: it may wait");
+    job.required = set_text("n[");
+    ok(waits_for_nodes(job), "... and so is a list that cannot be parsed");
     partitions[0].is_up = false;
-    ok(!wants(job_of(1, true)), "in a partition that is down no job starts");
+    ok(!waits_for_nodes(job_of(1, true)), "in a partition that is down no job starts");
     partitions[0].is_up = true;
 }
 
-static void leaving(void)
+static void test_removal(void)
 {
     struct hostlist list;
     struct pending_job job = job_of(1, true);
     struct error err;
     char *folded;
 
-    ok(pending_for(&job, 0, &cluster, &cluster, &asked) == NULL, "without jobs no job waits");
+    ok(pending_for(&job, 0, &cluster, &cluster, &wanted_nodes) == NULL,
+       "without jobs no job waits");
     hostlist_expand("n[4-6]", &list, &err);
     job.partitions = b;
     is_int(pending_nodes_remove(&job, &cluster, &list), 0,
@@ -159,7 +162,7 @@ static void leaving(void)
     hostlist_clear(&list);
 }
 
-static void reasons(void)
+static void test_reasons(void)
 {
     static const struct {
         const char *name;
@@ -191,13 +194,13 @@ static void reasons(void)
 
 int main(void)
 {
-    reasons();
-    make();
-    counts();
-    lists();
-    leaving();
+    test_reasons();
+    cluster_make();
+    test_counts();
+    test_lists();
+    test_removal();
     hostlist_clear(&partitions[0].nodes);
     hostlist_clear(&partitions[1].nodes);
-    hostlist_clear(&asked);
+    hostlist_clear(&wanted_nodes);
     return tap_done();
 }

@@ -10,7 +10,7 @@
 /* Whether a small job would preempt another one. slurmctld reports a preemption on n2, except in
  * partition low, or does not answer. */
 
-static bool is_gone;
+static bool is_slurmctld_gone;
 
 int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t **answer);
 int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t **answer)
@@ -21,7 +21,7 @@ int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t *
     found.preemptee_job_id =
         strstr(wanted->req_nodes, "n2") && !is_low ? (void *)&found : (void *)NULL;
     *answer = &found;
-    return is_gone ? SLURM_ERROR : SLURM_SUCCESS;
+    return is_slurmctld_gone ? SLURM_ERROR : SLURM_SUCCESS;
 }
 
 static int started;
@@ -37,7 +37,7 @@ int __wrap_process_run(const struct process *process, struct process_result *res
     return 0;
 }
 
-static void queried(const char *name, const char *partition, bool is_started, const char *what)
+static void check_start(const char *name, const char *partition, bool is_started, const char *what)
 {
     static char word[] = "true", *program[] = {word, NULL};
     const struct process watching = {.deadline_s = 1};
@@ -50,7 +50,7 @@ static void queried(const char *name, const char *partition, bool is_started, co
     hostlist_append(&nodes, name);
     rv = step_run_on(&nodes, partition, 1, program, &watching, &result, &err);
     is_int(started, is_started, "%s", what);
-    is_int(rv, is_started ? 0 : 1, "... which is %s", is_started ? "no error" : "told");
+    is_int(rv, is_started ? 0 : 1, "... which is %s", is_started ? "no error" : "reported");
     if (!is_started)
         is_str(err.text, "Slurm would preempt a job there", "... why");
     hostlist_clear(&nodes);
@@ -58,11 +58,11 @@ static void queried(const char *name, const char *partition, bool is_started, co
 
 int main(void)
 {
-    queried("n1", NULL, true, "a job that preempts none is started");
-    queried("n2", NULL, false, "a job that would preempt one is not");
-    queried("n2", "low", true, "... unless its partition preempts none");
-    is_gone = true;
-    queried("n2", NULL, true,
-            "without an answer from slurmctld it is started, and srun reports the error");
+    check_start("n1", NULL, true, "a job that preempts none is started");
+    check_start("n2", NULL, false, "a job that would preempt one is not");
+    check_start("n2", "low", true, "... unless its partition preempts none");
+    is_slurmctld_gone = true;
+    check_start("n2", NULL, true,
+                "without an answer from slurmctld it is started, and srun reports the error");
     return tap_done();
 }

@@ -11,22 +11,22 @@
 #include "tests/unit/tap.h"
 #include "validate/slurm/user.h"
 
-static char heard[200000];
+static char output_text[200000];
 static volatile sig_atomic_t stop;
 static int ticks;
 static int reported_status = -1;
 
-static void receive(const char *line, bool is_error, void *context)
+static void add_output(const char *line, bool is_error, void *context)
 {
-    size_t length = strlen(heard);
+    size_t length = strlen(output_text);
 
     (void)context;
     if (strncmp(line, "ends with ", 10) == 0)
         reported_status = atoi(line + 10);
-    snprintf(heard + length, sizeof heard - length, "%s%s|", is_error ? "!" : "", line);
+    snprintf(output_text + length, sizeof output_text - length, "%s%s|", is_error ? "!" : "", line);
 }
 
-static void tick(void *context)
+static void count_tick(void *context)
 {
     (void)context;
     ticks++;
@@ -39,15 +39,15 @@ static const struct user *user;
 
 static struct process_result result; /* of the last program */
 
-static struct process_result run(const char *script, const char *input, double deadline_s,
-                                 const char *environment, void *context)
+static struct process_result run_script(const char *script, const char *input, double deadline_s,
+                                        const char *environment, void *context)
 {
     struct arguments shell = {0};
     const char *const variables[] = {environment, NULL};
     struct error err = {""};
 
     result = (struct process_result){0};
-    heard[0] = '\0';
+    output_text[0] = '\0';
     reported_status = -1;
     stop = 0;
     ticks = 0;
@@ -61,8 +61,8 @@ static struct process_result run(const char *script, const char *input, double d
                                          .holds_input = holds_input,
                                          .deadline_s = deadline_s,
                                          .grace_s = 0.3,
-                                         .on_line = receive,
-                                         .on_tick = tick,
+                                         .on_line = add_output,
+                                         .on_tick = count_tick,
                                          .context = context,
                                          .stop = &stop,
                                          .reported_status = &reported_status},
@@ -73,7 +73,7 @@ static struct process_result run(const char *script, const char *input, double d
 }
 
 #define prints(script, input, environment, ...)                                                    \
-    (run(script, input, 10, environment, NULL), is_str(heard, __VA_ARGS__))
+    (run_script(script, input, 10, environment, NULL), is_str(output_text, __VA_ARGS__))
 
 enum { SOON_S = 15 /* less than the 20 s and more of a program that is not ended */, GONE_S = 60 };
 
@@ -93,21 +93,22 @@ static bool is_gone(int pid)
     return state == 'Z';
 }
 
-static bool goes(int pid)
+static bool becomes_gone(int pid)
 {
     for (double end_s = clock_s() + GONE_S; clock_s() < end_s && pid > 0 && !is_gone(pid);)
         usleep(20000);
     return pid > 0 && is_gone(pid);
 }
 
-static bool hangs; /* a program hangs: its file system does not answer, and no signal reaches it */
-static pid_t left;
+static bool
+    is_hanging; /* a program hangs: its file system does not answer, and no signal reaches it */
+static pid_t unkilled_pid;
 
 int __real_execvp(const char *file, char *const words[]);
 int __wrap_execvp(const char *file, char *const words[]);
 int __wrap_execvp(const char *file, char *const words[])
 {
-    if (hangs && signal(SIGTERM, SIG_IGN) != SIG_ERR)
+    if (is_hanging && signal(SIGTERM, SIG_IGN) != SIG_ERR)
         sleep(GONE_S);
     return __real_execvp(file, words);
 }
@@ -116,8 +117,8 @@ int __real_kill(pid_t pid, int number);
 int __wrap_kill(pid_t pid, int number);
 int __wrap_kill(pid_t pid, int number)
 {
-    if (hangs && number == SIGKILL) {
-        left = pid;
+    if (is_hanging && number == SIGKILL) {
+        unkilled_pid = pid;
         return 0;
     }
     return __real_kill(pid, number);
@@ -134,35 +135,35 @@ int __wrap_setpgid(pid_t pid, pid_t group)
     return __real_setpgid(pid, group);
 }
 
-static void take_signal(int number)
+static void ignore_signal(int number)
 {
     (void)number;
 }
 
 static void ends_by_a_signal_before_exec(void)
 {
-    signal(SIGTERM, take_signal);
+    signal(SIGTERM, ignore_signal);
     is_early = true;
-    run("exit 0", NULL, 10, NULL, NULL);
+    run_script("exit 0", NULL, 10, NULL, NULL);
     is_early = false;
     signal(SIGTERM, SIG_DFL);
     ok(result.end == PROCESS_SIGNALED && result.status == SIGTERM,
        "a signal between fork and exec ends the program and is not handled by muster");
 }
 
-static void is_left_where_it_hangs(void)
+static void leaves_programs_that_hang(void)
 {
-    hangs = true;
-    is_int(run("true", NULL, 0.3, NULL, NULL).end, PROCESS_TIMED_OUT,
+    is_hanging = true;
+    is_int(run_script("true", NULL, 0.3, NULL, NULL).end, PROCESS_TIMED_OUT,
            "a program that hangs in the kernel times out");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
-    hangs = false;
-    kill(left, SIGKILL);
-    is_int(waitpid(left, NULL, 0), -left, "... and is not waited for");
+    is_hanging = false;
+    kill(unkilled_pid, SIGKILL);
+    is_int(waitpid(unkilled_pid, NULL, 0), -unkilled_pid, "... and is not waited for");
 }
 
 /* A program that root starts as another user has nothing of root's, and dies with muster. */
-static void is_the_users(void)
+static void runs_as_the_user(void)
 {
     struct user nobody;
     struct error err = {""};
@@ -178,14 +179,14 @@ static void is_the_users(void)
         return;
     }
     user = &nobody;
-    run("id -ru; id -u; id -rg; id -G", NULL, 10, NULL, NULL);
+    run_script("id -ru; id -u; id -rg; id -G", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "%u|%u|%u|%u|", nobody.uid, nobody.uid, nobody.gid, nobody.gid);
-    is_str(heard, whole, "the program runs as nobody, with nobody's groups");
+    is_str(output_text, whole, "the program runs as nobody, with nobody's groups");
     prints("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, NULL, "||",
            "... without capabilities");
-    run("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
+    run_script("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "nobody nobody %s|", nobody.home);
-    is_str(heard, whole, "... with nobody's environment");
+    is_str(output_text, whole, "... with nobody's environment");
     setenv("ROOTS_TOKEN", "secret", 1);
     setenv("PATHS", "secret", 1);
     setenv("UCX_TLS", "tcp", 1);
@@ -199,7 +200,7 @@ static void is_the_users(void)
 
 /* When muster is killed it takes another user's program with it, although a change of user
  * clears the kernel's parent death signal. */
-static void dies_with_us(void)
+static void dies_with_muster(void)
 {
     struct process_result ended;
     struct error err = {""};
@@ -229,12 +230,12 @@ static void dies_with_us(void)
     }
     kill(parent, SIGKILL);
     waitpid(parent, &status, 0);
-    ok(goes(pid), "a program of another user dies with muster");
+    ok(becomes_gone(pid), "a program of another user dies with muster");
 }
 
-static bool was_read; /* of the outer program, when the inner one had ended */
+static bool was_read_meanwhile; /* of the outer program, when the inner one had ended */
 
-static void note_last(const char *line, bool is_error, void *context)
+static void find_last_line(const char *line, bool is_error, void *context)
 {
     (void)is_error;
     *(bool *)context |= strcmp(line, "last") == 0;
@@ -249,12 +250,12 @@ static void run_another(void *context)
 
     if (ticks++ == 0 &&
         process_run(&(struct process){.argv = waiting, .deadline_s = 60}, &ended, &err) == 0)
-        was_read = *(bool *)context;
+        was_read_meanwhile = *(bool *)context;
 }
 
 /* A program is read while another one runs. A tick of the first starts the second, which ends
  * after more than a pipe holds was read beyond "last". */
-static void is_read_meanwhile(void)
+static void reads_while_another_runs(void)
 {
     char *const talking[] = {(char *)"sh", (char *)"-c",
                              (char *)"sleep 0.3; seq 1 50000; echo last; seq 1 50000; "
@@ -270,17 +271,17 @@ static void is_read_meanwhile(void)
     ticks = 0;
     is_int(process_run(&(struct process){.argv = talking,
                                          .deadline_s = 90,
-                                         .on_line = note_last,
+                                         .on_line = find_last_line,
                                          .on_tick = run_another,
                                          .context = &has_ended},
                        &result, &err),
            0, "a program whose tick runs another program");
-    ok(was_read, "... is read meanwhile, more than a pipe holds");
+    ok(was_read_meanwhile, "... is read meanwhile, more than a pipe holds");
     unlink(path);
     rmdir(directory);
 }
 
-static void has_an_exit_status(void)
+static void test_exit_status(void)
 {
     static const char *const wrong[] = {"sh", "-c", "echo no topology >&2; exit 3", NULL},
                              *const killed[] = {"sh", "-c", "kill -9 $$", NULL},
@@ -306,79 +307,79 @@ int main(void)
     FILE *file;
     int fd, pid = 0;
 
-    is_int(run("echo one; echo two >&2; printf three; exit 3", NULL, 10, NULL, NULL).end,
+    is_int(run_script("echo one; echo two >&2; printf three; exit 3", NULL, 10, NULL, NULL).end,
            PROCESS_EXITED, "the program exited");
     is_int(result.status, 3, "... with its status");
-    has_str(heard, "one|", "a line of output");
-    has_str(heard, "!two|", "a line of standard error");
-    has_str(heard, "three|", "a last line without a newline");
+    has_str(output_text, "one|", "a line of output");
+    has_str(output_text, "!two|", "a line of standard error");
+    has_str(output_text, "three|", "a last line without a newline");
     is_str(result.complaint.text, "two", "the last error is kept");
-    run("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
+    run_script("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
     is_str(result.complaint.text, "?[2Jn2 is bad?", "... without control characters");
-    is_str(heard, "!?[2Jn2 is bad?|", "... also in the lines received");
+    is_str(output_text, "!?[2Jn2 is bad?|", "... also in the lines received");
 
     prints("cat; echo end", "first\nsecond\n", NULL, "first|second|end|",
            "input is passed and closed");
     prints("cat; echo none", NULL, NULL, "none|", "without input standard input is empty");
     holds_input = true;
     prints("timeout 0.2 cat; echo $?", NULL, NULL, "124|", "... or stays open without data");
-    is_int(run("true", NULL, 10, NULL, NULL).end, PROCESS_EXITED,
+    is_int(run_script("true", NULL, 10, NULL, NULL).end, PROCESS_EXITED,
            "... which does not delay the end");
     holds_input = false;
     memset(long_line, 'x', 70000);
     long_line[70000] = '\0';
-    is_int(run("true", long_line, 10, NULL, NULL).end, PROCESS_EXITED,
+    is_int(run_script("true", long_line, 10, NULL, NULL).end, PROCESS_EXITED,
            "a program that does not read its input is no problem");
-    run("cat", long_line, 10, NULL, NULL);
-    is_int(strlen(heard), 70002, "a very long line arrives in two pieces, completely");
+    run_script("cat", long_line, 10, NULL, NULL);
+    is_int(strlen(output_text), 70002, "a very long line arrives in two pieces, completely");
     prints("echo $MUSTER_X", NULL, "MUSTER_X=there", "there|", "the environment is passed");
-    is_int(run("kill -9 $$", NULL, 10, NULL, NULL).end, PROCESS_SIGNALED,
+    is_int(run_script("kill -9 $$", NULL, 10, NULL, NULL).end, PROCESS_SIGNALED,
            "the program died of a signal");
     is_int(result.status, SIGKILL, "... which is known");
 
-    is_int(run("echo begun; sleep 30", NULL, 3, NULL, NULL).end, PROCESS_TIMED_OUT,
+    is_int(run_script("echo begun; sleep 30", NULL, 3, NULL, NULL).end, PROCESS_TIMED_OUT,
            "a deadline ends the program");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
-    is_str(heard, "begun|", "... its earlier output is kept");
+    is_str(output_text, "begun|", "... its earlier output is kept");
     ok(ticks >= 2, "ticks continue meanwhile (%d)", ticks);
-    is_int(run("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL).end,
+    is_int(run_script("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL).end,
            PROCESS_TIMED_OUT, "a program that ignores SIGTERM is killed");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
-    is_int(run("sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED,
+    is_int(run_script("sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED,
            "a signal to muster ends the program");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
 
-    is_int(run("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL).end, PROCESS_EXITED,
+    is_int(run_script("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL).end, PROCESS_EXITED,
            "a program that reports its end but does not end has ended");
     is_int(result.status, 1, "... with the reported status");
     ok(result.has_hung, "... and has_hung is set");
     ok(result.seconds < SOON_S, "... soon (%.2f s)", result.seconds);
-    is_int(run("echo ends with 0; exit 137", NULL, 20, NULL, NULL).status, 0,
+    is_int(run_script("echo ends with 0; exit 137", NULL, 20, NULL, NULL).status, 0,
            "a reported status takes precedence over the launcher's");
     ok(!result.has_hung, "... and has_hung is not set");
-    is_int(run("echo ends with 0; exec sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED,
-           "... but not after a stop signal");
+    is_int(run_script("echo ends with 0; exec sleep 30", NULL, 20, NULL, &result).end,
+           PROCESS_STOPPED, "... but not after a stop signal");
 
     fd = mkstemp(pid_file);
     snprintf(script, sizeof script, "sleep 300 & echo $! >%s; exit 0", pid_file);
-    is_int(run(script, NULL, 10, NULL, NULL).end, PROCESS_EXITED,
+    is_int(run_script(script, NULL, 10, NULL, NULL).end, PROCESS_EXITED,
            "a program that leaves a child with the pipes has ended");
     ok(result.seconds < SOON_S, "... and its child is not waited for (%.2f s)", result.seconds);
     file = fdopen(fd, "r");
     is_int(file ? fscanf(file, "%d", &pid) : 0, 1, "the child was running");
-    ok(goes(pid), "... and is killed");
+    ok(becomes_gone(pid), "... and is killed");
     if (file)
         fclose(file);
     unlink(pid_file);
 
-    has_an_exit_status();
+    test_exit_status();
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
            "a missing program is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... with the reason");
     ends_by_a_signal_before_exec();
-    is_left_where_it_hangs();
-    is_the_users();
-    is_read_meanwhile();
-    dies_with_us();
+    leaves_programs_that_hang();
+    runs_as_the_user();
+    reads_while_another_runs();
+    dies_with_muster();
     return tap_done();
 }

@@ -39,40 +39,40 @@ uint32_t release_job_id(const slurm_job_info_t *job)
 }
 
 /* 2026-11-25T17:00:00 in UTC */
-enum { FIVE = 1795626000 };
+enum { FIVE_PM_UTC = 1795626000 };
 
 static bool is_believed(const char *line, unsigned job_id, time_t at)
 {
-    struct ran asked = {.job_id = job_id, .uid = 1000, .node = "n1", .holder = "n2", .at = at};
+    struct ran report = {.job_id = job_id, .uid = 1000, .node = "n1", .holder = "n2", .at = at};
 
-    ran_take_line(line, &asked, 1);
-    return ran_is_true(&asked);
+    ran_take_line(line, &report, 1);
+    return ran_is_true(&report);
 }
 
 static void believes_reports_of_the_jobs_time(void)
 {
     const char *line = "12|12|1000|2026-11-25T16:00:00|2026-11-25T17:00:00|n[1-2]";
 
-    ok(is_believed(line, 12, FIVE - 60), "a report from the time of the job is believed");
-    ok(is_believed(line, 12, FIVE + 60), "... and from a little later, as clocks differ");
-    ok(!is_believed(line, 12, FIVE + 86400), "a report of the next day is not");
-    ok(!is_believed(line, 12, FIVE - 86400), "... nor one of the day before");
-    ok(!is_believed(line, 13, FIVE - 60), "... nor one of another job");
-    ok(is_believed("12|12|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE + 86400),
+    ok(is_believed(line, 12, FIVE_PM_UTC - 60), "a report from the time of the job is believed");
+    ok(is_believed(line, 12, FIVE_PM_UTC + 60), "... and from a little later, as clocks differ");
+    ok(!is_believed(line, 12, FIVE_PM_UTC + 86400), "a report of the next day is not");
+    ok(!is_believed(line, 12, FIVE_PM_UTC - 86400), "... nor one of the day before");
+    ok(!is_believed(line, 13, FIVE_PM_UTC - 60), "... nor one of another job");
+    ok(is_believed("12|12|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE_PM_UTC + 86400),
        "a running job has no end");
-    ok(!is_believed("12|12|1000|Unknown|Unknown|n[1-2]", 12, FIVE),
+    ok(!is_believed("12|12|1000|Unknown|Unknown|n[1-2]", 12, FIVE_PM_UTC),
        "a report of a job that never began is not");
-    ok(!is_believed("12|12|1001|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE),
+    ok(!is_believed("12|12|1001|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE_PM_UTC),
        "a report of another user is not");
 }
 
-static void knows_jobs_by_their_ids(void)
+static void finds_jobs_by_their_ids(void)
 {
-    ok(is_believed("12+1|13|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE),
+    ok(is_believed("12+1|13|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE_PM_UTC),
        "a component is found by its leader's ID");
-    ok(is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 14, FIVE),
+    ok(is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 14, FIVE_PM_UTC),
        "an array task is found by its own ID");
-    ok(!is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 9, FIVE),
+    ok(!is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 9, FIVE_PM_UTC),
        "... not by the array's ID");
 }
 
@@ -80,7 +80,8 @@ static void knows_jobs_by_their_ids(void)
 static void believes_reports_of_runs_before_a_requeue(void)
 {
     char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
-    struct ran asked = {.job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE - 1800};
+    struct ran report = {
+        .job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE_PM_UTC - 1800};
     struct error err = {""};
 
     tree_put(root, "sacct",
@@ -93,8 +94,8 @@ static void believes_reports_of_runs_before_a_requeue(void)
     chmod(path, 0700);
     snprintf(path, sizeof path, "%s:%s", root, before);
     setenv("PATH", path, 1);
-    is_int(ran_query(&asked, 1, &err), 0, "sacct is queried: %s", err.text);
-    ok(ran_is_true(&asked), "a report from a run before the requeue is believed");
+    is_int(ran_query(&report, 1, &err), 0, "sacct is queried: %s", err.text);
+    ok(ran_is_true(&report), "a report from a run before the requeue is believed");
     setenv("PATH", before, 1);
     free(before);
     tree_remove(root);
@@ -104,7 +105,8 @@ static void believes_reports_of_runs_before_a_requeue(void)
 static void reads_times_whatever_the_environment(void)
 {
     char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
-    struct ran asked = {.job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE - 60};
+    struct ran report = {
+        .job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE_PM_UTC - 60};
     struct error err = {""};
     char *text = NULL;
 
@@ -122,8 +124,8 @@ static void reads_times_whatever_the_environment(void)
     setenv("PATH", path, 1);
     setenv("SLURM_TIME_FORMAT", "relative", 1);
     setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
-    is_int(ran_query(&asked, 1, &err), 0, "sacct is queried: %s", err.text);
-    ok(ran_is_true(&asked),
+    is_int(ran_query(&report, 1, &err), 0, "sacct is queried: %s", err.text);
+    ok(ran_is_true(&report),
        "a report of an ended job is believed despite SLURM_TIME_FORMAT and TZ");
     is_int(cluster_show_job(12, &text, &err), 0, "scontrol is queried: %s", err.text);
     is_str(text ? text : "", "standard 17:00:00\n", "... with the same time format");
@@ -142,6 +144,6 @@ int main(void)
     reads_times_whatever_the_environment();
     believes_reports_of_runs_before_a_requeue();
     believes_reports_of_the_jobs_time();
-    knows_jobs_by_their_ids();
+    finds_jobs_by_their_ids();
     return tap_done();
 }

@@ -124,7 +124,7 @@ static int listen_on(uint16_t *port, int backlog)
 }
 
 /* Connects until the kernel accepts no more, so that the next connection waits. */
-static void fill(uint16_t port)
+static void fill_backlog(uint16_t port)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
@@ -140,7 +140,7 @@ static void fill(uint16_t port)
 static double seconds;                      /* of the last answer */
 static bool is_dynamic, is_cloud, is_older; /* the node that is asked */
 
-static enum reach_state reached(uint16_t port)
+static enum reach_state reach_state_of(uint16_t port)
 {
     char name[] = "n1", dynamic[] = "dynamic", cloud[] = "cloud", host[] = "127.0.0.1";
     struct cluster_node node = {.name = is_dynamic ? dynamic
@@ -163,7 +163,7 @@ static enum reach_state reached(uint16_t port)
 }
 
 /* Two of many nodes hang. The nodes after them are asked nevertheless. */
-static void many(void)
+static void test_many_nodes(void)
 {
     enum { MANY = 5 * REACH_AT_ONCE };
     static struct cluster_node nodes[MANY], *list[MANY];
@@ -203,52 +203,54 @@ int main(void)
     uint16_t port;
     int fd = listen_on(&port, 16);
 
-    is_int(reached(port), REACH_ANSWERS, "a slurmd that answers");
+    is_int(reach_state_of(port), REACH_ANSWERS, "a slurmd that answers");
     has_multiple_slurmd = false;
-    is_int(reached(port), REACH_ANSWERS,
+    is_int(reach_state_of(port), REACH_ANSWERS,
            "... also through a libslurm that asks its own host by default");
     is_cloud = true;
-    is_int(reached(port), REACH_ANSWERS,
+    is_int(reach_state_of(port), REACH_ANSWERS,
            "... a cloud node that libslurm does not find accepts connections");
     has_multiple_slurmd = true;
-    is_int(reached(port), REACH_ANSWERS, "a cloud node that answers");
+    is_int(reach_state_of(port), REACH_ANSWERS, "a cloud node that answers");
     is_cloud = false;
     is_dynamic = true;
-    is_int(reached(port), REACH_ANSWERS,
+    is_int(reach_state_of(port), REACH_ANSWERS,
            "a dynamic node, which libslurm does not find, accepts connections");
     is_dynamic = false;
     has_slurmd_hung_up = is_older = true;
-    is_int(reached(port), REACH_ANSWERS,
+    is_int(reach_state_of(port), REACH_ANSWERS,
            "a node of an older release, which does not understand the request, answers");
     is_older = false;
-    is_int(reached(port), REACH_NO_MUNGE, "a slurmd that hangs up rejects the credential");
+    is_int(reach_state_of(port), REACH_NO_MUNGE, "a slurmd that hangs up rejects the credential");
     has_slurmd_hung_up = false;
     slow_slurmd_s = 5;
-    is_int(reached(port), REACH_FROZEN, "a slurmd without an answer is frozen");
+    is_int(reach_state_of(port), REACH_FROZEN, "a slurmd without an answer is frozen");
     slow_slurmd_s = 0;
     slow_name_s = 5;
-    is_int(reached(port), REACH_NO_ADDRESS,
+    is_int(reach_state_of(port), REACH_NO_ADDRESS,
            "a name that does not resolve in time is this host's problem");
     slow_name_s = 0.9 * DEADLINE_S;
-    is_int(reached(port), REACH_ANSWERS, "a name that resolves slowly");
+    is_int(reach_state_of(port), REACH_ANSWERS, "a name that resolves slowly");
     ok(seconds < 0.5 * DEADLINE_S, "... does not count as slurmd's time");
     slow_slurmd_s = 5;
-    is_int(reached(port), REACH_FROZEN, "a slurmd without an answer after a slow name");
+    is_int(reach_state_of(port), REACH_FROZEN, "a slurmd without an answer after a slow name");
     ok(seconds >= 2 * DEADLINE_S, "... had its full time");
     slow_name_s = slow_slurmd_s = 0;
     close(fd);
-    is_int(reached(port), REACH_NO_SLURMD, "a closed port has no slurmd");
+    is_int(reach_state_of(port), REACH_NO_SLURMD, "a closed port has no slurmd");
     fd = listen_on(&port, 0);
-    fill(port);
-    is_int(reached(port), REACH_CUT_OFF, "a host that does not accept the connection is cut off");
+    fill_backlog(port);
+    is_int(reach_state_of(port), REACH_CUT_OFF,
+           "a host that does not accept the connection is cut off");
     slow_name_s = 1.4 * DEADLINE_S;
-    is_int(reached(port), REACH_CUT_OFF, "... also after a slow name");
+    is_int(reach_state_of(port), REACH_CUT_OFF, "... also after a slow name");
     ok(seconds >= 2 * DEADLINE_S, "... with its full time");
     close(fd);
-    many();
+    test_many_nodes();
     for (int state = REACH_NOT_ASKED; state <= REACH_FAILED; state++)
         is_int(reach_is_one_sided((enum reach_state)state),
-               state == REACH_NO_SLURMD || state == REACH_CUT_OFF, "state %d %s another's word",
-               state, reach_is_one_sided((enum reach_state)state) ? "wants" : "needs not");
+               state == REACH_NO_SLURMD || state == REACH_CUT_OFF,
+               "state %d %s confirmation by another host", state,
+               reach_is_one_sided((enum reach_state)state) ? "needs" : "needs no");
     return tap_done();
 }

@@ -13,23 +13,23 @@
 
 static const char *reserved = "n[1-3]"; /* NULL: no reservation */
 static time_t reserved_since;           /* when it began; 0: it has an end */
-static char done[1000], job_name[64], job_reservation[64];
+static char operations_text[1000], job_name[64], job_reservation[64];
 static uid_t job_uid;
 static struct cluster_node nodes[3];
 static int loads;             /* of the nodes, so far */
 static void (*at_load)(void); /* what the other run does meanwhile */
 
-static void note(const char *what, const char *name)
+static void add_operation(const char *what, const char *name)
 {
-    size_t length = strlen(done);
+    size_t length = strlen(operations_text);
 
-    snprintf(done + length, sizeof done - length, "%s %s;", what, name);
+    snprintf(operations_text + length, sizeof operations_text - length, "%s %s;", what, name);
 }
 
 static int set_comment(const char *name, const char *comment, struct error *err)
 {
     (void)err;
-    note(comment, name);
+    add_operation(comment, name);
     return 0;
 }
 
@@ -57,14 +57,14 @@ void cluster_clear(struct cluster *cluster)
 static int drain(const char *name, const char *reason, struct error *err)
 {
     (void)err;
-    note(reason, name);
+    add_operation(reason, name);
     return 0;
 }
 
 static int unreserve(const char *name, struct error *err)
 {
     (void)err;
-    note("unreserve", name);
+    add_operation("unreserve", name);
     return 0;
 }
 
@@ -99,11 +99,11 @@ static const struct cluster_operations operations = {.load_nodes = load_nodes,
 
 static void print_text(const char *text)
 {
-    note("say", text);
+    add_operation("print", text);
 }
 
 /* Writes the comment of one node. */
-static int mark(const struct cluster_node *node, const char *run)
+static int mark_node(const struct cluster_node *node, const char *run)
 {
     struct batch comments = {0};
     struct error err;
@@ -113,7 +113,7 @@ static int mark(const struct cluster_node *node, const char *run)
                : -1;
 }
 
-static int unmark(const struct cluster_node *node)
+static int unmark_node(const struct cluster_node *node)
 {
     struct batch comments = {0};
     struct error err;
@@ -132,38 +132,42 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
     char *marked[2] = {nodes[0].comment, nodes[1].comment};
 
     reserved = "n[2-3]";
-    done[0] = '\0';
+    operations_text[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "one node was removed from the reservation");
-    ok(!strstr(done, "muster: one n1"), "... it stays in service");
-    has_str(done, "say n1 left unchanged: it was removed from", "... a message says so");
-    has_str(done, ";x n1;", "... its mark is removed");
-    has_str(done, "say reservation muster-20261120-1 left unchanged: it contains n[2-3] now",
+    ok(!strstr(operations_text, "muster: one n1"), "... it stays in service");
+    has_str(operations_text, "print n1 left unchanged: it was removed from",
+            "... a message says so");
+    has_str(operations_text, ";x n1;", "... its mark is removed");
+    has_str(operations_text,
+            "print reservation muster-20261120-1 left unchanged: it contains n[2-3] now",
             "... the reservation stays");
-    has_str(done, "the next run deletes it once it is an hour old", "... for a later run");
-    ok(!strstr(done, "unreserve"), "... unchanged");
+    has_str(operations_text, "the next run deletes it once it is an hour old",
+            "... for a later run");
+    ok(!strstr(operations_text, "unreserve"), "... unchanged");
 
     reserved = NULL;
-    done[0] = '\0';
+    operations_text[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "the reservation is gone");
-    has_str(done, "gone;muster: one n1; n2;x n1;", "... the marked nodes are drained again");
+    has_str(operations_text, "gone;muster: one n1; n2;x n1;",
+            "... the marked nodes are drained again");
 
     reserved = "n[2-3]";
     nodes[0].comment = nodes[1].comment = comment;
-    done[0] = '\0';
+    operations_text[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "no node has a mark");
-    has_str(done, "say reservation muster-20261120-1 left unchanged",
+    has_str(operations_text, "print reservation muster-20261120-1 left unchanged",
             "... a reservation with an end stays");
-    ok(!strstr(done, "unreserve"), "... unchanged");
+    ok(!strstr(operations_text, "unreserve"), "... unchanged");
     nodes[0].comment = marked[0];
     nodes[1].comment = marked[1];
     reserved = "n[1-3]";
 }
 
 /* Another run lifts drains: one in the first second. Its job begins after the next. */
-static void lift(void)
+static void lift_drain(void)
 {
     nodes[1].is_drained = loads < 2;
     if (loads > 2)
@@ -175,13 +179,13 @@ static void waits_while_drains_are_lifted(const struct cluster *cluster)
     static volatile sig_atomic_t stop;
     struct error err = {""};
 
-    done[0] = '\0';
+    operations_text[0] = '\0';
     loads = 0;
-    at_load = lift;
+    at_load = lift_drain;
     job_uid = 0;
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0.5, &stop, print_text, &err), 0,
            "a run that still lifts drains is alive");
-    is_str(done, "", "... and is left alone");
+    is_str(operations_text, "", "... and is left alone");
     at_load = NULL;
     nodes[1].is_drained = true;
     job_name[0] = '\0';
@@ -198,11 +202,11 @@ static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
         return;
     snprintf(path, sizeof path, "%s/20261120-1", directory);
     journal = fopen(path, "w");
-    done[0] = '\0';
+    operations_text[0] = '\0';
     ok(journal && flock(fileno(journal), LOCK_EX | LOCK_NB) == 0, "a run holds its journal");
     is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 0,
            "... and is alive, even without a job");
-    is_str(done, "", "... so it is left alone");
+    is_str(operations_text, "", "... so it is left alone");
     if (journal)
         fclose(journal);
     is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 1,
@@ -224,19 +228,20 @@ static void removes_what_has_no_end(void)
     cluster_make(&cluster);
     nodes[0].comment = nodes[1].comment = comment;
     reserved_since = time(NULL) - 60;
-    done[0] = '\0';
+    operations_text[0] = '\0';
     retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
-    has_str(done, "left unchanged",
+    has_str(operations_text, "left unchanged",
             "a new reservation stays, as a run may be about to mark its nodes");
     reserved_since = 1;
-    done[0] = '\0';
+    operations_text[0] = '\0';
     retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
-    has_str(done, "unreserve muster-20261120-1;", "... an old one without an end is removed");
+    has_str(operations_text, "unreserve muster-20261120-1;",
+            "... an old one without an end is removed");
     hostlist_append(&changed, "muster-20261120-1");
     retest_spare(&cluster, &changed);
-    done[0] = '\0';
+    operations_text[0] = '\0';
     retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
-    is_str(done, "", "... unless it was just reported as left");
+    is_str(operations_text, "", "... unless it was just reported as left");
     hostlist_clear(&changed);
     cluster_clear(&cluster);
     reserved_since = 0;
@@ -253,26 +258,27 @@ int main(void)
     struct error err = {""};
     char run[64], reason[256];
 
-    is_int(mark(&node, "20261120-1"), 0, "a node without a comment is marked");
-    is_str(done, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
+    is_int(mark_node(&node, "20261120-1"), 0, "a node without a comment is marked");
+    is_str(operations_text, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
            "... with the run and the reason");
     node.comment = (char[]){"rack 7 [left]"};
-    done[0] = '\0';
-    mark(&node, "20261120-1");
-    is_str(done, "rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
+    operations_text[0] = '\0';
+    mark_node(&node, "20261120-1");
+    is_str(operations_text, "rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
            "the site's comment is kept");
     ok(!retest_read(&node, run, reason), "a comment of the site has no mark");
     node.comment = (char[]){"rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]]"};
     ok(retest_read(&node, run, reason), "a mark is read");
     is_str(run, "20261120-1", "... its run");
     is_str(reason, "muster: eth1 [9 Mb/s]", "... and the reason of the drain");
-    done[0] = '\0';
-    mark(&node, "20261121-2");
-    is_str(done, "rack 7 [left] [muster 20261121-2: muster: eth1 [9 Mb/s]] n1;",
+    operations_text[0] = '\0';
+    mark_node(&node, "20261121-2");
+    is_str(operations_text, "rack 7 [left] [muster 20261121-2: muster: eth1 [9 Mb/s]] n1;",
            "a new mark replaces the old one");
-    done[0] = '\0';
-    unmark(&node);
-    is_str(done, "rack 7 [left] n1;", "without the mark the site's comment is as before");
+    operations_text[0] = '\0';
+    unmark_node(&node);
+    is_str(operations_text, "rack 7 [left] n1;",
+           "without the mark the site's comment is as before");
     node.comment = NULL;
     ok(!retest_read(&node, NULL, NULL), "a node without a comment has no mark");
 
@@ -284,13 +290,13 @@ int main(void)
     nodes[2] = (struct cluster_node){.name = (char[]){"n3"}, .comment = (char[]){"y"}};
     cluster_make(&cluster);
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
-    done[0] = '\0';
+    operations_text[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "a run with a job is alive");
     job_uid = 977;
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "... also with a job of BatteryUser");
-    is_str(done, "", "... and left alone");
+    is_str(operations_text, "", "... and left alone");
     job_uid = 1000;
     snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
@@ -298,11 +304,11 @@ int main(void)
     job_reservation[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "another user's job of that name does not count");
-    done[0] = job_name[0] = '\0';
+    operations_text[0] = job_name[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "a run without a job is over");
-    is_str(done,
-           "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
+    is_str(operations_text,
+           "print cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
            "unreserve muster-20261120-1;",
            "... its nodes are drained again, its marks and reservation removed");
     leaves_what_others_have_changed(&cluster);
@@ -310,10 +316,10 @@ int main(void)
     leaves_a_run_whose_journal_is_locked(&cluster);
     removes_what_has_no_end();
     stop = 1;
-    done[0] = '\0';
+    operations_text[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "an interrupted cleanup does nothing");
-    is_str(done, "", "... at all");
+    is_str(operations_text, "", "... at all");
     cluster_clear(&cluster);
     return tap_done();
 }

@@ -11,7 +11,7 @@
 
 enum { UNTIL = 1795191200 };
 
-static void changes(const char *comment, time_t until, const char *wanted, const char *name)
+static void check_comment(const char *comment, time_t until, const char *wanted, const char *name)
 {
     char *text = revocation_put(comment, until);
 
@@ -21,17 +21,17 @@ static void changes(const char *comment, time_t until, const char *wanted, const
 
 int main(void)
 {
-    changes("", UNTIL, MARK, "a node without a comment gets a revocation");
-    changes("rack 7", UNTIL, MARK " rack 7", "the site's comment is kept");
-    changes(MARK " rack 7", UNTIL + 60,
-            "[muster: certificates issued until 2026-11-20T16:14:20Z are revoked] rack 7",
-            "a new revocation replaces the old one");
-    changes(MARK " rack 7", 0, "rack 7", "without it the site's comment is as before");
-    changes(MARK, 0, "", "... also if there was none");
-    changes("rack 7", 0, "rack 7", "... also if nothing was revoked");
-    changes(MARK " rack 7 [muster 20261120-1: muster: eth1]", 0,
-            "rack 7 [muster 20261120-1: muster: eth1]", "a retest's mark stays at the end");
-    changes("rack 7 " MARK, UNTIL, MARK " rack 7 ", "a revocation that was moved is found");
+    check_comment("", UNTIL, MARK, "a node without a comment gets a revocation");
+    check_comment("rack 7", UNTIL, MARK " rack 7", "the site's comment is kept");
+    check_comment(MARK " rack 7", UNTIL + 60,
+                  "[muster: certificates issued until 2026-11-20T16:14:20Z are revoked] rack 7",
+                  "a new revocation replaces the old one");
+    check_comment(MARK " rack 7", 0, "rack 7", "without it the site's comment is as before");
+    check_comment(MARK, 0, "", "... also if there was none");
+    check_comment("rack 7", 0, "rack 7", "... also if nothing was revoked");
+    check_comment(MARK " rack 7 [muster 20261120-1: muster: eth1]", 0,
+                  "rack 7 [muster 20261120-1: muster: eth1]", "a retest's mark stays at the end");
+    check_comment("rack 7 " MARK, UNTIL, MARK " rack 7 ", "a revocation that was moved is found");
 
     is_int(revocation_read(MARK " rack 7"), UNTIL, "a revocation is read");
     is_int(revocation_read("rack 7 " MARK " x"), UNTIL, "... anywhere in the comment");

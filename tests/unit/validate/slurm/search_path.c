@@ -20,7 +20,7 @@ static void put_command(const char *root, const char *path)
     chmod(file, 0755);
 }
 
-static void complete(const char *root, const char *path, const char *library)
+static void complete_path(const char *root, const char *path, const char *library)
 {
     char file[512];
 
@@ -44,19 +44,19 @@ int main(void)
     snprintf(other, sizeof other, "%s/usr/local/bin", root);
 
     snprintf(expected, sizeof expected, "%s:%s/opt/slurm/bin", "/nowhere", root);
-    complete(root, "/nowhere", "opt/slurm/lib/libslurm.so.42");
+    complete_path(root, "/nowhere", "opt/slurm/lib/libslurm.so.42");
     is_str(getenv("PATH"), expected, "the commands are beside the library");
-    complete(root, "/nowhere", "opt/slurm/lib64/slurm/libslurmfull.so");
+    complete_path(root, "/nowhere", "opt/slurm/lib64/slurm/libslurmfull.so");
     is_str(getenv("PATH"), expected, "... or one directory above it");
-    complete(root, "", "opt/slurm/lib/libslurm.so.42");
+    complete_path(root, "", "opt/slurm/lib/libslurm.so.42");
     is_str(getenv("PATH"), strchr(expected, ':') + 1, "... an empty PATH gets only them");
-    complete(root, other, "opt/slurm/lib/libslurm.so.42");
+    complete_path(root, other, "opt/slurm/lib/libslurm.so.42");
     is_str(getenv("PATH"), other, "a PATH with the commands stays unchanged");
-    complete(root, "/nowhere", "opt/slurm/lib/none.so");
+    complete_path(root, "/nowhere", "opt/slurm/lib/none.so");
     is_str(getenv("PATH"), "/nowhere", "... and so does one without a library");
 
     /* commands of this machine, if any, are found without a PATH */
-    complete(root, NULL, "opt/slurm/lib/libslurm.so.42");
+    complete_path(root, NULL, "opt/slurm/lib/libslurm.so.42");
     snprintf(expected, sizeof expected, "/bin:/usr/bin:%s/opt/slurm/bin", root);
     if (getenv("PATH"))
         is_str(getenv("PATH"), expected, "without a PATH the default directories come first");

@@ -25,19 +25,19 @@
 
 static char directory[] = "/tmp/muster-undo-XXXXXX";
 static int writes_refused; /* number of writes that fail with a full disk */
-static int seen_unlocked, seen_unkept, loads;
-static char done[256], said[1000], **arguments;
+static int unlocked_journals, unkept_journals, loads;
+static char operations_text[256], messages[1000], **arguments;
 static int argument_count;
-static struct hostlist changed; /* reservations that stay, from the last leftover() */
+static struct hostlist changed; /* reservations that stay, from the last undo_leftover() */
 static bool is_unreserved;
 static struct cluster_job found_jobs[2];
 static int found_count;
 
-static void note(const char *what, const char *name)
+static void add_operation(const char *what, const char *name)
 {
-    size_t length = strlen(done);
+    size_t length = strlen(operations_text);
 
-    snprintf(done + length, sizeof done - length, "%s %s;", what, name);
+    snprintf(operations_text + length, sizeof operations_text - length, "%s %s;", what, name);
 }
 
 static int load_nodes(struct cluster *cluster, struct error *err)
@@ -91,7 +91,7 @@ static int reservation(const char *name, struct hostlist *nodes, time_t *since, 
 static int drain(const char *nodes, const char *reason, struct error *err)
 {
     (void)err;
-    note(reason, nodes);
+    add_operation(reason, nodes);
     return 0;
 }
 
@@ -99,7 +99,7 @@ static int down(const char *nodes, const char *reason, struct error *err)
 {
     (void)reason;
     (void)err;
-    note("down", nodes);
+    add_operation("down", nodes);
     found_count = 0;
     return 0;
 }
@@ -107,14 +107,14 @@ static int down(const char *nodes, const char *reason, struct error *err)
 static int set_comment(const char *nodes, const char *comment, struct error *err)
 {
     (void)err;
-    note(comment, nodes);
+    add_operation(comment, nodes);
     return 0;
 }
 
 static int unreserve(const char *name, struct error *err)
 {
     (void)err;
-    note("unreserve", name);
+    add_operation("unreserve", name);
     return 0;
 }
 
@@ -124,14 +124,14 @@ static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error
     *jobs = calloc(2, sizeof **jobs);
     if (*jobs)
         memcpy(*jobs, found_jobs, sizeof found_jobs);
-    note("jobs", prefix);
+    add_operation("jobs", prefix);
     return *jobs ? found_count : -1;
 }
 
 static int job_cancel(uint32_t id, struct error *err)
 {
     (void)err;
-    note("cancel", id == 7 ? "7" : "another");
+    add_operation("cancel", id == 7 ? "7" : "another");
     found_count = 1; /* the first of them is gone */
     found_jobs[0] = found_jobs[1];
     return 0;
@@ -165,7 +165,7 @@ int __wrap_flock(int fd, int operation);
 
 int __wrap_flock(int fd, int operation)
 {
-    seen_unlocked += count_journals();
+    unlocked_journals += count_journals();
     return __real_flock(fd, operation);
 }
 
@@ -174,7 +174,7 @@ pid_t __wrap_fork(void);
 
 pid_t __wrap_fork(void)
 {
-    seen_unkept += count_journals();
+    unkept_journals += count_journals();
     return __real_fork();
 }
 
@@ -213,19 +213,19 @@ int __wrap_usleep(useconds_t microseconds)
 }
 
 /* Begins a run of this program, whose arguments its keeper gets. */
-static int begin(const char *name, struct undo *undo, struct error *err)
+static int run_begin(const char *name, struct undo *undo, struct error *err)
 {
     return undo_begin(&operations, directory, name, "one", argument_count, arguments, undo, err);
 }
 
 static void print_text(const char *text)
 {
-    size_t length = strlen(said);
+    size_t length = strlen(messages);
 
-    snprintf(said + length, sizeof said - length, "%s;", text);
+    snprintf(messages + length, sizeof messages - length, "%s;", text);
 }
 
-static const char *killed(void)
+static const char *killed_journal(void)
 {
     static char path[64];
 
@@ -234,12 +234,12 @@ static const char *killed(void)
 }
 
 /* Writes the journal of a killed run and undoes it. Returns the number undone. */
-static int leftover(const char *text, size_t length)
+static int undo_leftover(const char *text, size_t length)
 {
     struct error err = {""};
-    FILE *file = fopen(killed(), "w");
+    FILE *file = fopen(killed_journal(), "w");
 
-    done[0] = said[0] = '\0';
+    operations_text[0] = messages[0] = '\0';
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
     hostlist_clear(&changed);
@@ -247,12 +247,12 @@ static int leftover(const char *text, size_t length)
 }
 
 /* Checks a journal that is reported and not executed. */
-static void stays(const char *text, const char *name, const char *why)
+static void check_stays(const char *text, const char *name, const char *why)
 {
-    is_int(leftover(text, strlen(text)), 0, "%s", name);
-    is_str(done, "", "... is not executed");
-    has_str(said, why, "... a message says so");
-    is_int(unlink(killed()), 0, "... and stays in place");
+    is_int(undo_leftover(text, strlen(text)), 0, "%s", name);
+    is_str(operations_text, "", "... is not executed");
+    has_str(messages, why, "... a message says so");
+    is_int(unlink(killed_journal()), 0, "... and stays in place");
 }
 
 static void test_leftovers(void)
@@ -266,35 +266,38 @@ static void test_leftovers(void)
                       altered[] = "\ncluster one\nreservation r2 0123456789abcdef\n"
                                   "resume n6 muster: six\n";
 
-    stays("\ncluster two\njob j1\nresume n5 muster: five\n", "a journal of another cluster",
-          "it is of cluster two, this is one");
-    stays("\njob j1\nresume n5 muster: five\n", "a journal that names no cluster",
-          "it does not name its cluster");
-    stays("", "an empty file", "it does not name its cluster");
-    stays("\n\n", "one of blank lines", "");
-    stays("notes of mine", "one line without an end, of somebody else", "");
-    stays("\ncluster one\nresume n5 muster: five\nrm -rf\n", "a journal with an invalid line",
-          "'rm -rf' is not a journal line");
-    is_int(leftover(torn, strlen(torn)), 1, "a journal whose last line is incomplete");
-    is_str(done, "muster: five n5;", "... is executed up to it");
-    is_int(leftover(zeros, sizeof zeros - 1), 1, "a journal that ends in zeros");
-    is_str(done, "muster: five n5;", "... is executed, too");
+    check_stays("\ncluster two\njob j1\nresume n5 muster: five\n", "a journal of another cluster",
+                "it is of cluster two, this is one");
+    check_stays("\njob j1\nresume n5 muster: five\n", "a journal that names no cluster",
+                "it does not name its cluster");
+    check_stays("", "an empty file", "it does not name its cluster");
+    check_stays("\n\n", "one of blank lines", "");
+    check_stays("notes of mine", "one line without an end, of somebody else", "");
+    check_stays("\ncluster one\nresume n5 muster: five\nrm -rf\n", "a journal with an invalid line",
+                "'rm -rf' is not a journal line");
+    is_int(undo_leftover(torn, strlen(torn)), 1, "a journal whose last line is incomplete");
+    is_str(operations_text, "muster: five n5;", "... is executed up to it");
+    is_int(undo_leftover(zeros, sizeof zeros - 1), 1, "a journal that ends in zeros");
+    is_str(operations_text, "muster: five n5;", "... is executed, too");
     is_int(count_journals(), 0, "... and removed");
     is_int((long long)changed.count, 0, "... with no reservation left");
-    is_int(leftover(revoking, strlen(revoking)), 1, "certificates that were to be revoked");
-    is_str(done,
+    is_int(undo_leftover(revoking, strlen(revoking)), 1, "certificates that were to be revoked");
+    is_str(operations_text,
            "[muster: certificates issued until 2025-11-24T16:00:00Z are revoked] "
            "x [muster run: y] n3;",
            "... are, unless the run had done it");
-    is_int(leftover(altered, strlen(altered)), 1, "the reservation has other nodes now");
-    is_str(done, "", "... nothing is removed or drained");
-    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... a message says so");
-    has_str(said, "n6 left unchanged: it is in service without", "... also about the node");
+    is_int(undo_leftover(altered, strlen(altered)), 1, "the reservation has other nodes now");
+    is_str(operations_text, "", "... nothing is removed or drained");
+    has_str(messages, "reservation r2 left unchanged: it contains n[6-7] now",
+            "... a message says so");
+    has_str(messages, "n6 left unchanged: it is in service without", "... also about the node");
     ok(hostlist_contains(&changed, "r2"), "... and the reservation is protected from removal");
-    is_int(leftover(freed, strlen(freed)), 1, "a node was removed from the reservation");
-    is_str(done, "muster: three n3;x n[0,3];", "... it stays in service, without its mark");
-    has_str(said, "n0 left unchanged: it was removed", "... a message says so");
-    has_str(said, "reservation r1 left unchanged: it contains ", "... also about the reservation");
+    is_int(undo_leftover(freed, strlen(freed)), 1, "a node was removed from the reservation");
+    is_str(operations_text, "muster: three n3;x n[0,3];",
+           "... it stays in service, without its mark");
+    has_str(messages, "n0 left unchanged: it was removed", "... a message says so");
+    has_str(messages, "reservation r1 left unchanged: it contains ",
+            "... also about the reservation");
     hostlist_clear(&changed);
 }
 
@@ -307,18 +310,18 @@ static void test_hosts(void)
 
     host_name(host, sizeof host);
     snprintf(text, sizeof text, "\ncluster one %s\nresume n5 muster: five\n", host);
-    is_int(leftover(text, strlen(text)), 1, "a journal of this host");
-    is_str(done, "muster: five n5;", "... is executed");
-    is_int(leftover(other, strlen(other)), 0,
+    is_int(undo_leftover(text, strlen(text)), 1, "a journal of this host");
+    is_str(operations_text, "muster: five n5;", "... is executed");
+    is_int(undo_leftover(other, strlen(other)), 0,
            "a journal of another host, whose lock may be visible there only");
-    is_str(done, "", "... is not executed");
-    has_str(said, "/killed left unchanged: its run on elsewhere may be alive",
+    is_str(operations_text, "", "... is not executed");
+    has_str(messages, "/killed left unchanged: its run on elsewhere may be alive",
             "... a message says so");
     times[1] = times[0];
-    is_int(utimensat(AT_FDCWD, killed(), times, 0), 0, "a journal older than any run");
+    is_int(utimensat(AT_FDCWD, killed_journal(), times, 0), 0, "a journal older than any run");
     is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 1,
            "... is executed, as this host's name may have changed");
-    is_str(done, "muster: five n5;", "... like one of this host");
+    is_str(operations_text, "muster: five n5;", "... like one of this host");
     is_int(count_journals(), 0, "... and removed");
 }
 
@@ -330,11 +333,12 @@ static void test_jobs(void)
     found_jobs[0] = (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid()};
     found_jobs[1] = (struct cluster_job){.id = 8, .name = "j1", .uid = geteuid() + 1};
     found_count = 2;
-    done[0] = '\0';
-    is_int(begin("jobs", &undo, &err), 0, "a run with a job");
+    operations_text[0] = '\0';
+    is_int(run_begin("jobs", &undo, &err), 0, "a run with a job");
     undo_note_job(&undo, "j1", geteuid(), &err);
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
-    is_str(done, "jobs j1;cancel 7;jobs j1;", "... another user's job of that name is left alone");
+    is_str(operations_text, "jobs j1;cancel 7;jobs j1;",
+           "... another user's job of that name is left alone");
     found_count = 0;
 }
 
@@ -343,12 +347,13 @@ static void reports_what_others_have_changed(void)
     struct error err = {""};
     struct undo undo;
 
-    done[0] = said[0] = '\0';
-    is_int(begin("changed", &undo, &err), 0, "a run whose reservation got other nodes");
+    operations_text[0] = messages[0] = '\0';
+    is_int(run_begin("changed", &undo, &err), 0, "a run whose reservation got other nodes");
     undo_note_reservation(&undo, "r2", "n1", &err);
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
-    is_str(done, "", "... and leaves it");
-    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... a message says so");
+    is_str(operations_text, "", "... and leaves it");
+    has_str(messages, "reservation r2 left unchanged: it contains n[6-7] now",
+            "... a message says so");
 }
 
 static void sets_down_what_is_still_as_muster_drained_it(void)
@@ -356,8 +361,8 @@ static void sets_down_what_is_still_as_muster_drained_it(void)
     struct error err = {""};
     struct undo undo;
 
-    done[0] = '\0';
-    is_int(begin("down", &undo, &err), 0, "a run whose job does not end on three nodes");
+    operations_text[0] = '\0';
+    is_int(run_begin("down", &undo, &err), 0, "a run whose job does not end on three nodes");
     undo_note_job(&undo, "j1", geteuid(), &err);
     undo_note_down(&undo, "n7", "muster: seven", &err);
     undo_note_down(&undo, "n8", "muster: eight", &err);
@@ -366,7 +371,7 @@ static void sets_down_what_is_still_as_muster_drained_it(void)
         (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid(), .is_completing = true};
     found_count = 1;
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
-    has_str(done, ";down n8;",
+    has_str(operations_text, ";down n8;",
             "... it sets down its own drain, not nodes that others drained or resumed");
     found_count = 0;
 }
@@ -401,7 +406,7 @@ static void notes_many_nodes_at_once(void)
     struct undo undo;
     char *text;
 
-    begin("many", &undo, &err);
+    run_begin("many", &undo, &err);
     batch_add(&drains, "n1", "muster: one");
     batch_add(&drains, "n2", "muster: two");
     batch_add(&drains, "n3", "muster: three");
@@ -434,8 +439,8 @@ static void test_full(void)
     struct stat before, after;
     struct undo undo;
 
-    done[0] = '\0';
-    is_int(begin("full", &undo, &err), 0, "a run whose disk fills up");
+    operations_text[0] = '\0';
+    is_int(run_begin("full", &undo, &err), 0, "a run whose disk fills up");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
     resume_note(&undo, "n1", "muster: one", &err);
     resume_note(&undo, "n2", "muster: two", &err);
@@ -454,11 +459,11 @@ static void test_full(void)
     setrlimit(RLIMIT_FSIZE, &whole);
     is_int(undo_note_job(&undo, "j1", geteuid(), &err), 0, "with space again notes continue");
     is_int(undo_end(&undo, print_text, &err), 0, "... to its end");
-    is_str(done, "jobs j1;unreserve r1;", "... and it undoes only what is to be undone");
+    is_str(operations_text, "jobs j1;unreserve r1;", "... and it undoes only what is to be undone");
     signal(SIGXFSZ, SIG_DFL);
 
     writes_refused = 1;
-    is_int(begin("full", &undo, &err), 0, "a run whose disk is full from the beginning");
+    is_int(run_begin("full", &undo, &err), 0, "a run whose disk is full from the beginning");
     is_str(undo.path, "", "... keeps its journal in memory");
     has_str(err.text, "(No space left on device)", "... and reports why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
@@ -466,7 +471,7 @@ static void test_full(void)
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
 
     is_full_later = true;
-    is_int(begin("quota", &undo, &err), 0, "a run whose disk is on a server and full");
+    is_int(run_begin("quota", &undo, &err), 0, "a run whose disk is on a server and full");
     is_str(undo.path, "", "... keeps its journal in memory");
     has_str(err.text, "(Disk quota exceeded)", "... and reports why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
@@ -484,9 +489,9 @@ int main(int argc, char **argv)
     argument_count = argc;
     arguments = argv;
     ok(mkdtemp(directory) != NULL, "a directory for journals is made");
-    is_int(begin("run", &undo, &err), 0, "a run begins (%s)", err.text);
-    is_int(seen_unlocked, 0, "its journal is locked before others see it");
-    is_int(seen_unkept, 0, "... and has a keeper");
+    is_int(run_begin("run", &undo, &err), 0, "a run begins (%s)", err.text);
+    is_int(unlocked_journals, 0, "its journal is locked before others see it");
+    is_int(unkept_journals, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they see it");
     is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 0,
            "... and treat it as that of a live run");
@@ -495,7 +500,7 @@ int main(int argc, char **argv)
     text = journal_read(undo.journal);
     is_str(text ? text : "", line, "... it names this host");
     free(text);
-    is_int(begin("run", &second, &err), 0, "another run with the same name");
+    is_int(run_begin("run", &second, &err), 0, "another run with the same name");
     is_str(second.path, "", "... keeps its journal in memory");
     has_str(err.text, "no journal in ", "... and reports why");
     is_int(undo_end(&second, NULL, &err), 0, "the second ends");
@@ -510,7 +515,7 @@ int main(int argc, char **argv)
     resume_note(&undo, "n6", "muster: six", &err);
     settled_note(&undo, "n2", &err);
     is_int(undo_end(&undo, print_text, &err), 0, "the first ends");
-    is_str(done, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
+    is_str(operations_text, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
            "... jobs first, then nodes that are not settled, then reservations");
     is_int(loads, 1, "... with one query of the nodes");
     is_int(count_journals(), 0, "... and no journal is left");
