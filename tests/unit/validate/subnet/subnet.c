@@ -13,7 +13,7 @@ static struct subnet_neighbors neighbors;
 static struct subnet_findings findings;
 static struct error err;
 
-static void begin(void)
+static void subnet_reset(void)
 {
     subnet_clear(&subnet);
     subnet_neighbors_clear(&neighbors);
@@ -21,7 +21,7 @@ static void begin(void)
 }
 
 /* Adds what a node receives on its interface eth0, eth1 and so on. mbps 0: unknown. */
-static void receive(int rail, const char *chassis, const char *port, int mbps)
+static void add_neighbor(int rail, const char *chassis, const char *port, int mbps)
 {
     struct subnet_neighbor neighbor = {.rate = {mbps > 0, mbps}};
 
@@ -33,7 +33,7 @@ static void receive(int rail, const char *chassis, const char *port, int mbps)
         tap_skip_all("%s", err.text);
 }
 
-static void node(int number)
+static void add_node(int number)
 {
     char name[16];
 
@@ -43,7 +43,7 @@ static void node(int number)
 }
 
 /* Returns the number of findings; -1 on an error. */
-static int judge(void)
+static int count_findings(void)
 {
     if ((neighbors.nodes.count > 0 && subnet_neighbors_build(&neighbors, &subnet, &err) != 0) ||
         subnet_finish(&subnet, &err) != 0 || subnet_judge(&subnet, NULL, &findings) != 0) {
@@ -55,7 +55,7 @@ static int judge(void)
     return (int)findings.count;
 }
 
-static int adapter(const char *description, uint64_t guid, int device, int port)
+static int add_adapter(const char *description, uint64_t guid, int device, int port)
 {
     int added = subnet_add(&subnet, SUBNET_ADAPTER, guid, NULL, description, 1, &err);
 
@@ -68,15 +68,15 @@ static int adapter(const char *description, uint64_t guid, int device, int port)
 /* A switch that does not report a speed is not slow. */
 static void test_unknown_rate(void)
 {
-    begin();
+    subnet_reset();
     for (int i = 1; i <= 8; i++) {
         char port[16];
 
-        node(i);
+        add_node(i);
         snprintf(port, sizeof port, "Eth1/%d", i);
-        receive(0, "leaf1", port, i == 3 ? 0 : i == 5 ? 50000 : 100000);
+        add_neighbor(0, "leaf1", port, i == 3 ? 0 : i == 5 ? 50000 : 100000);
     }
-    is_int(judge(), 1, "of 8 links one is slower, and one has an unknown speed");
+    is_int(count_findings(), 1, "of 8 links one is slower, and one has an unknown speed");
     is_str(findings.count > 0 ? findings.items[0].node : "", "n5",
            "... the slower one is reported");
 }
@@ -84,47 +84,47 @@ static void test_unknown_rate(void)
 /* If a switch gives all its ports the same label, each cable is a port of its own. */
 static void test_same_label(void)
 {
-    begin();
+    subnet_reset();
     for (int i = 1; i <= 4; i++) {
-        node(i);
-        receive(0, "leaf1", "a server", 100000);
+        add_node(i);
+        add_neighbor(0, "leaf1", "a server", 100000);
     }
-    is_int(judge(), 0, "a switch with the same label on all ports");
+    is_int(count_findings(), 0, "a switch with the same label on all ports");
     is_int((int)subnet.attachment_count, 4, "... has a port for each node");
 }
 
 /* A node that sees no switch is reported. If no node does, the switches do not send LLDP. */
-static void test_mute(void)
+static void test_no_neighbors(void)
 {
-    begin();
+    subnet_reset();
     for (int i = 1; i <= 4; i++) {
-        node(i);
+        add_node(i);
         if (i <= 2)
-            receive(0, "leaf1", i == 1 ? "Eth1/1" : "Eth1/2", 100000);
+            add_neighbor(0, "leaf1", i == 1 ? "Eth1/1" : "Eth1/2", 100000);
     }
-    is_int(judge(), 1, "two of four nodes see no switch");
+    is_int(count_findings(), 1, "two of four nodes see no switch");
     ok(findings.count > 0 && strncmp(findings.items[0].text, "n[3-4]: no switch", 17) == 0 &&
            findings.items[0].verdict == VERDICT_WARN,
        "... they get a warning");
-    begin();
+    subnet_reset();
     for (int i = 1; i <= 4; i++)
-        node(i);
-    is_int(judge(), 0, "no node sees a switch");
+        add_node(i);
+    is_int(count_findings(), 0, "no node sees a switch");
 }
 
 /* LLDP cannot distinguish a bad cable from an adapter with a lower speed. */
 static void warns_of_slow_ethernet(void)
 {
     for (int nodes = 2; nodes <= 4; nodes += 2) {
-        begin();
+        subnet_reset();
         for (int i = 1; i <= nodes; i++) {
             char port[16];
 
-            node(i);
+            add_node(i);
             snprintf(port, sizeof port, "Eth1/%d", i);
-            receive(1, "leaf1", port, i == nodes ? 25000 : 200000);
+            add_neighbor(1, "leaf1", port, i == nodes ? 25000 : 200000);
         }
-        is_int(judge(), 1, "of %d nodes on Ethernet one is slower", nodes);
+        is_int(count_findings(), 1, "of %d nodes on Ethernet one is slower", nodes);
         is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1, VERDICT_WARN,
                "... which is a warning");
     }
@@ -133,26 +133,26 @@ static void warns_of_slow_ethernet(void)
 /* If two links do not report what they support, either may be the normal one. */
 static void warns_of_one_of_two(void)
 {
-    for (int is_told = 0; is_told < 2; is_told++) {
+    for (int reports_support = 0; reports_support < 2; reports_support++) {
         int device;
 
-        begin();
+        subnet_reset();
         device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
-        adapter("n1 mlx5_0", 0x21, device, 1);
-        adapter("n2 mlx5_0", 0x22, device, 2);
+        add_adapter("n1 mlx5_0", 0x21, device, 1);
+        add_adapter("n2 mlx5_0", 0x22, device, 2);
         for (size_t i = 0; i < subnet.port_count; i++) {
             struct subnet_port *port = &subnet.ports[i];
 
             port->active = (struct subnet_rate){4, 50000};
-            if (is_told)
+            if (reports_support)
                 port->supported = port->active;
             if (port->peer >= 0 && (port->number == 2 || subnet.ports[port->peer].number == 2))
                 port->active.lanes = 1;
         }
-        is_int(judge(), 1, "of two links one is narrow");
+        is_int(count_findings(), 1, "of two links one is narrow");
         is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1,
-               is_told ? VERDICT_FAIL : VERDICT_WARN, "... %s",
-               is_told ? "though both could do more" : "which may be all that it can");
+               reports_support ? VERDICT_FAIL : VERDICT_WARN, "... %s",
+               reports_support ? "though both could do more" : "which may be all that it can");
     }
 }
 
@@ -161,18 +161,18 @@ static void warns_of_unnamed_rail(void)
 {
     int device;
 
-    begin();
+    subnet_reset();
     device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 16, &err);
     for (int i = 1; i <= 4; i++) {
         char name[48];
 
         snprintf(name, sizeof name, "n%d mlx5_0", i);
-        adapter(name, (uint64_t)(0x20 + i), device, i);
+        add_adapter(name, (uint64_t)(0x20 + i), device, i);
         snprintf(name, sizeof name, "n%d mlx5_1", i);
-        adapter(i == 4 ? "MT4129 ConnectX7   Mellanox Technologies" : name, (uint64_t)(0x40 + i),
-                device, 8 + i);
+        add_adapter(i == 4 ? "MT4129 ConnectX7   Mellanox Technologies" : name,
+                    (uint64_t)(0x40 + i), device, 8 + i);
     }
-    is_int(judge(), 1, "of 8 adapters one has no name");
+    is_int(count_findings(), 1, "of 8 adapters one has no name");
     is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1, VERDICT_WARN,
            "... which is no missing rail");
     has_str(findings.count > 0 ? findings.items[0].text : "", "n4 mlx5_1:1 has no link or no name",
@@ -180,37 +180,37 @@ static void warns_of_unnamed_rail(void)
 }
 
 /* Texts from switches appear in messages and in topology.conf. */
-static void test_wild_names(void)
+static void test_control_characters(void)
 {
     static const char text[] =
         "{\"lldp\":{\"interface\":{\"eth0\":{\"chassis\":{\"leaf\\u001b[2J\":{\"id\":{\"type\":"
         "\"local\",\"value\":\"x\\nSwitchName=y\"}}},\"port\":{\"id\":{\"type\":\"ifname\","
         "\"value\":"
         "\"p\\u00071\"}}}}}}";
-    int wild = 0;
+    int control_characters = 0;
 
-    begin();
+    subnet_reset();
     is_int(subnet_neighbors_read(&neighbors, "n1", text, strlen(text), &err), 0,
            "a switch with control characters in its name");
-    is_int(judge(), 0, "... is read");
+    is_int(count_findings(), 0, "... is read");
     for (size_t i = 0; i < subnet.device_count; i++) {
         const struct subnet_device *device = &subnet.devices[i];
 
         for (const char *at = device->id; *at; at++)
-            wild += *at < ' ';
+            control_characters += *at < ' ';
         for (const char *at = device->name; *at; at++)
-            wild += *at < ' ';
+            control_characters += *at < ' ';
     }
     for (size_t i = 0; i < subnet.port_count; i++)
         for (const char *at = subnet.ports[i].label; *at; at++)
-            wild += *at < ' ';
-    is_int(wild, 0, "... without control characters");
+            control_characters += *at < ' ';
+    is_int(control_characters, 0, "... without control characters");
     is_str(subnet.device_count > 0 ? subnet.devices[0].id : "", "x?SwitchName=y",
            "... in one line");
 }
 
 /* A switch is named "id", like the key of an ID. Another neighbor has no ID. */
-static void keeps_neighbors_beside_odd_ones(void)
+static void keeps_neighbors_beside_unusual_ones(void)
 {
     static const char text[] =
         "{\"lldp\":{\"interface\":["
@@ -220,7 +220,7 @@ static void keeps_neighbors_beside_odd_ones(void)
         "{\"eth2\":{\"chassis\":{\"id\":{\"type\":\"mac\",\"value\":\"00:22\"}},"
         "\"port\":{\"id\":{\"type\":\"ifname\",\"value\":\"p3\"}}}}]}}";
 
-    begin();
+    subnet_reset();
     is_int(subnet_neighbors_read(&neighbors, "n1", text, strlen(text), &err), 0,
            "a switch named \"id\", and a neighbor without an ID");
     is_int((int)neighbors.count, 2, "... two neighbors are read");
@@ -236,13 +236,13 @@ static void test_numbers(void)
 {
     int device, adapters[5];
 
-    begin();
+    subnet_reset();
     device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
-    adapters[0] = adapter("n2", 0x30, device, 1);
-    adapters[1] = adapter("n1", 0x22, device, 2);
-    adapters[2] = adapter("n2", 0x10, device, 3);
-    adapters[3] = adapter("n1", 0x21, device, 4);
-    adapters[4] = adapter("n2", 0x20, device, 5);
+    adapters[0] = add_adapter("n2", 0x30, device, 1);
+    adapters[1] = add_adapter("n1", 0x22, device, 2);
+    adapters[2] = add_adapter("n2", 0x10, device, 3);
+    adapters[3] = add_adapter("n1", 0x21, device, 4);
+    adapters[4] = add_adapter("n2", 0x20, device, 5);
     is_int(subnet_finish(&subnet, &err), 0, "adapters with only the node's name are numbered");
     is_str(subnet.devices[adapters[0]].adapter, "hca2", "... n2's last one");
     is_str(subnet.devices[adapters[2]].adapter, "hca0", "... n2's first one");
@@ -284,15 +284,16 @@ static void test_one_switch(void)
     for (int has_names = 0; has_names < 2; has_names++) {
         int device;
 
-        begin();
+        subnet_reset();
         device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
         for (int i = 1; i <= 4; i++) {
             char name[48];
 
             snprintf(name, sizeof name, has_names ? "n%d mlx5_0" : "MT4129 ConnectX7 %d", i);
-            adapter(name, (uint64_t)(0x20 + i), device, i);
+            add_adapter(name, (uint64_t)(0x20 + i), device, i);
         }
-        is_int(judge(), 0, "one switch with four %s", has_names ? "nodes" : "nameless adapters");
+        is_int(count_findings(), 0, "one switch with four %s",
+               has_names ? "nodes" : "nameless adapters");
     }
 }
 
@@ -308,23 +309,23 @@ static double processor_s(void)
 static void test_many(void)
 {
     enum { NODES = 10000, RAILS = 8, LEAF = 16, CHIP = 200 };
-    double began = processor_s();
+    double begin_s = processor_s();
     int device = -1;
 
-    begin();
+    subnet_reset();
     for (int i = 0; i < NODES; i++) {
-        node(i + 1);
+        add_node(i + 1);
         for (int rail = 0; rail < RAILS; rail++) {
             char leaf[32], port[16];
 
             snprintf(leaf, sizeof leaf, "leaf%d-%d", i / LEAF, rail);
             snprintf(port, sizeof port, "Eth1/%d", i % LEAF + 1);
-            receive(rail, leaf, port, i == 4321 && rail == 5 ? 100000 : 400000);
+            add_neighbor(rail, leaf, port, i == 4321 && rail == 5 ? 100000 : 400000);
         }
     }
-    is_int(judge(), 1, "10,000 nodes with 8 rails by LLDP have one slow link");
+    is_int(count_findings(), 1, "10,000 nodes with 8 rails by LLDP have one slow link");
     is_str(findings.count > 0 ? findings.items[0].node : "", "n4322", "... on its node");
-    begin();
+    subnet_reset();
     for (int i = 0; i < NODES * RAILS; i++) {
         char name[16];
 
@@ -333,29 +334,29 @@ static void test_many(void)
             device = subnet_add(&subnet, SUBNET_SWITCH, (uint64_t)i + 1, NULL, name, CHIP, &err);
         }
         snprintf(name, sizeof name, "n%d", i % NODES + 1);
-        adapter(name, (uint64_t)i + 0x1000000, device, i % CHIP + 1);
+        add_adapter(name, (uint64_t)i + 0x1000000, device, i % CHIP + 1);
     }
     is_int(subnet_finish(&subnet, &err), 0,
            "80,000 adapters with only the node's name are numbered");
     is_int((int)subnet.rails.count, RAILS, "... they form 8 rails");
-    printf("# %.2f s of processor time\n", processor_s() - began);
+    printf("# %.2f s of processor time\n", processor_s() - begin_s);
 }
 
 int main(void)
 {
     test_unknown_rate();
     test_same_label();
-    test_mute();
+    test_no_neighbors();
     warns_of_slow_ethernet();
     warns_of_one_of_two();
     warns_of_unnamed_rail();
-    test_wild_names();
-    keeps_neighbors_beside_odd_ones();
+    test_control_characters();
+    keeps_neighbors_beside_unusual_ones();
     test_numbers();
     test_xdr();
     test_masks();
     test_one_switch();
     test_many();
-    begin();
+    subnet_reset();
     return tap_done();
 }
