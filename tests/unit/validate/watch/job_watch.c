@@ -41,25 +41,25 @@ static struct watch watch;
 static struct watch_verdict verdict;
 static struct hostlist names;
 static double now_s, interval_s = 2;
-static struct watch_sample totals[NODES];
+static struct watch_sample samples[NODES];
 
-#define each(assignment)                                                                           \
+#define set_each(assignment)                                                                       \
     for (int i = 0; i < NODES; i++)                                                                \
     nodes[i].assignment
 
-static void healthy(void)
+static void set_healthy(void)
 {
     for (int i = 0; i < NODES; i++)
         nodes[i] = (struct node){
             .state = 'R', .cpu = 1, .mbps = {100, 100}, .flow_mbps = {190, 180}, .far_mbps = 170};
 }
 
-static void quiet(void)
+static void set_no_data(void)
 {
-    each(mbps[0] = nodes[i].mbps[1] = 0);
+    set_each(mbps[0] = nodes[i].mbps[1] = 0);
 }
 
-static void begin_on(const char *list)
+static void job_begin_on(const char *list)
 {
     struct error err;
 
@@ -69,9 +69,9 @@ static void begin_on(const char *list)
     used = (int)names.count;
     step = 0;
     now_s = 1000;
-    memset(totals, 0, sizeof totals);
+    memset(samples, 0, sizeof samples);
     watch_make(&watch, &names, interval_s, 30, now_s);
-    healthy();
+    set_healthy();
 }
 
 /* Returns the node's current sample. */
@@ -84,11 +84,11 @@ static struct watch_sample sample_make(int i)
     static struct watch_rank ranks[NODES];
     static struct watch_rail sums[NODES][RAILS];
 
-    if (totals[i].time_s == 0) {
+    if (samples[i].time_s == 0) {
         ranks[i] = (struct watch_rank){.rank = i, .pid = 100 + i};
         memset(sums[i], 0, sizeof sums[i]);
     }
-    totals[i].time_s = now_s;
+    samples[i].time_s = now_s;
     ranks[i].step = step;
     ranks[i].state = nodes[i].state;
     ranks[i].cpu_s += interval_s * nodes[i].cpu;
@@ -128,7 +128,7 @@ static struct watch_sample sample_make(int i)
 }
 
 /* Continues for this time, then judges. */
-static void pass(double seconds)
+static void watch_for(double seconds)
 {
     for (double end_s = now_s + seconds; now_s < end_s;) {
         now_s += interval_s;
@@ -144,18 +144,18 @@ static void pass(double seconds)
     watch_judge(&watch, now_s, &verdict);
 }
 
-#define finds_after(seconds, ...) (pass(seconds), is_str(found(), __VA_ARGS__))
+#define finds_after(seconds, ...) (watch_for(seconds), is_str(finding_text(), __VA_ARGS__))
 
 /* Begins a job of four nodes that runs well for this time. */
-static void begin(double seconds)
+static void job_begin(double seconds)
 {
-    begin_on("n[1-4]");
-    pass(seconds);
+    job_begin_on("n[1-4]");
+    watch_for(seconds);
 }
 
 /* Returns the first of the worst findings: "fail job_hung n3 rank 2"; the verdict, such as
  * "pass", without one. */
-static const char *found(void)
+static const char *finding_text(void)
 {
     static char text[256];
     const struct watch_finding *finding = verdict.findings;
@@ -173,31 +173,31 @@ static const char *found(void)
     return text;
 }
 
-static void going(void)
+static void test_running_jobs(void)
 {
-    begin(2);
-    is_str(found(), "unknown not_measured", "after one sample nothing is known");
+    job_begin(2);
+    is_str(finding_text(), "unknown not_measured", "after one sample nothing is known");
     ok(!verdict.is_settled, "... and the verdict may change");
     finds_after(14, "pass", "all ranks work and all rails carry data: pass");
     ok(verdict.is_settled, "... with certainty");
-    quiet();
+    set_no_data();
     finds_after(20, "unknown not_measured", "a pause is no hang");
-    healthy();
-    pass(20);
-    quiet();
+    set_healthy();
+    watch_for(20);
+    set_no_data();
     finds_after(44, "unknown not_measured", "... nor is a pause twice as long as the last one");
-    healthy();
-    each(cpu = 0.6);
-    each(queued = 0.4);
+    set_healthy();
+    set_each(cpu = 0.6);
+    set_each(queued = 0.4);
     finds_after(20, "pass", "a job that continues on busy machines passes");
     nodes[2].cpu = 0;
     finds_after(20, "pass", "... and no node is named for a lack of processor time");
 }
 
-static void hanging(void)
+static void test_hangs(void)
 {
-    begin(20);
-    quiet();
+    job_begin(20);
+    set_no_data();
     finds_after(28, "unknown not_measured", "without data it may be a pause");
     finds_after(8, "fail job_hung", "... or later a hang; ranks that poll cannot be distinguished");
     ok(verdict.is_settled, "... with certainty");
@@ -206,33 +206,33 @@ static void hanging(void)
     nodes[2].io_MB = 10;
     finds_after(14, "warn rank_straggles n3 rank 2", "... and is no hang while it writes files");
 
-    begin(20);
-    quiet();
-    each(cpu = i == 1);
+    job_begin(20);
+    set_no_data();
+    set_each(cpu = i == 1);
     finds_after(40, "fail job_hung n2 rank 1", "a rank that works while all others sleep is named");
-    each(queued = 0.5);
+    set_each(queued = 0.5);
     finds_after(14, "unknown process_slow", "... on busy machines no rank is");
 
-    begin(0);
-    quiet();
+    job_begin(0);
+    set_no_data();
     finds_after(60, "unknown not_measured", "without data from the beginning the job may compute");
-    each(cpu = 0);
+    set_each(cpu = 0);
     finds_after(14, "fail job_hung", "... but not without processor time");
 
-    begin(20);
+    job_begin(20);
     nodes[3].mbps[0] = nodes[3].mbps[1] = 0;
-    pass(8);
-    quiet();
+    watch_for(8);
+    set_no_data();
     finds_after(40, "fail job_hung n4", "the node whose data stopped first is named");
 }
 
 /* These rails do not count RDMA bytes. */
-static void uncounted(void)
+static void test_uncounted_bytes(void)
 {
-    begin(0);
-    each(is_partial = true);
+    job_begin(0);
+    set_each(is_partial = true);
     finds_after(20, "pass", "other data of such rails counts as data");
-    quiet();
+    set_no_data();
     finds_after(100, "unknown not_measured", "... without it no hang is found");
     has_str(verdict.line, "do not count bytes", "... with the reason");
     for (int i = 0; i < NODES; i++)
@@ -240,52 +240,52 @@ static void uncounted(void)
     finds_after(60, "pass", "... and no node is named as the one without data");
 }
 
-static void stopped(void)
+static void test_stopped_ranks(void)
 {
-    begin(20);
+    job_begin(20);
     nodes[2].state = 'T';
     finds_after(4, "pass", "a rank that stops for a moment is no fault");
-    quiet();
+    set_no_data();
     finds_after(4, "fail rank_hung n3 rank 2", "a rank that is stopped while nothing moves is");
-    each(state = 'T');
+    set_each(state = 'T');
     finds_after(8, "unknown many_alike", "a suspended job has no faulty rank");
 
-    begin(20);
-    quiet();
+    job_begin(20);
+    set_no_data();
     nodes[1].state = 'D';
     nodes[1].cpu = 0;
     finds_after(20, "unknown not_measured", "a rank may wait for a file system");
     finds_after(20, "fail task_hung n2 rank 1", "... but not forever");
 
-    begin(20);
+    job_begin(20);
     nodes[0].has_none = true;
     finds_after(8, "pass", "a rank may end before the others");
-    quiet();
+    set_no_data();
     finds_after(40, "fail rank_hung n1 rank 0", "... but they must not wait for it");
     nodes[1].has_none = nodes[2].has_none = nodes[3].has_none = true;
     finds_after(8, "unknown many_alike", "the end of a job is no rank's fault");
 
-    begin(20);
+    job_begin(20);
     nodes[2].is_silent = true;
     finds_after(20, "unknown node_unreachable n3",
                 "a node without samples is named, but does not fail");
     nodes[0].is_silent = nodes[1].is_silent = true;
     finds_after(20, "unknown many_alike", "... most nodes without samples are not named");
 
-    begin(20);
+    job_begin(20);
     nodes[2].is_silent = true;
-    quiet();
-    pass(120);
+    set_no_data();
+    watch_for(120);
     for (size_t i = 0; i < verdict.count; i++)
         ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n3") == 0,
            "nodes that wait for a frozen one are not named: %s", verdict.findings[i].message);
-    is_str(found(), "fail job_hung", "... but their job hangs");
+    is_str(finding_text(), "fail job_hung", "... but their job hangs");
     has_str(verdict.line, "sends no samples", "... perhaps because of that node");
 
     for (int ends = 0; ends <= 1; ends++) {
-        begin(20);
+        job_begin(20);
         nodes[0].is_silent = true;
-        quiet();
+        set_no_data();
         nodes[1].has_none = ends;
         nodes[1].state = 'D';
         nodes[1].cpu = 0;
@@ -297,25 +297,25 @@ static void stopped(void)
                "... and is not blamed: %s", verdict.findings[i].message);
     }
 
-    begin(0);
+    job_begin(0);
     nodes[0].is_silent = true;
-    pass(20);
-    quiet();
+    watch_for(20);
+    set_no_data();
     finds_after(40, "fail job_hung", "a node that never sent a sample does not hide a hang");
 
-    begin(0);
+    job_begin(0);
     nodes[0].is_silent = true;
-    quiet();
-    each(cpu = 0);
+    set_no_data();
+    set_each(cpu = 0);
     finds_after(60, "unknown node_unreachable n1", "... but it may compute");
 }
 
 /* Without data many states cannot be distinguished. */
-static void without_data(void)
+static void test_without_data(void)
 {
-    begin(0);
-    quiet();
-    pass(20);
+    job_begin(0);
+    set_no_data();
+    watch_for(20);
     nodes[0].has_none = true;
     finds_after(60, "unknown not_measured", "a rank may end before others that never sent it data");
     nodes[0].has_none = false;
@@ -323,115 +323,115 @@ static void without_data(void)
     nodes[0].cpu = 0;
     finds_after(60, "unknown not_measured", "... or wait for a file");
 
-    begin_on("n1");
-    quiet();
+    job_begin_on("n1");
+    set_no_data();
     nodes[0].cpu = 0;
     finds_after(60, "unknown not_measured", "one node has no rails that show a hang");
     has_str(verdict.line, "one node", "... with the reason");
     nodes[0].state = 'T';
     finds_after(20, "warn rank_hung n1 rank 0", "... but a stopped rank is reported");
 
-    begin_on("n1");
-    pass(20);
-    quiet();
+    job_begin_on("n1");
+    watch_for(20);
+    set_no_data();
     nodes[0].state = 'D';
     nodes[0].cpu = 0;
     finds_after(60, "unknown not_measured", "other data of its rails is not the job's");
 }
 
 /* Slurm suspends a job and resumes it. The samplers in the job are suspended, too. */
-static void suspended(void)
+static void test_suspended_jobs(void)
 {
-    begin(20);
+    job_begin(20);
     now_s += 3600;
     finds_after(2, "unknown not_measured", "a job that was suspended has not hung");
     finds_after(20, "pass", "... and continues");
-    quiet();
+    set_no_data();
     finds_after(36, "fail job_hung", "... and the suspension does not count as a pause");
 
-    begin(20);
-    quiet();
-    pass(20);
+    job_begin(20);
+    set_no_data();
+    watch_for(20);
     now_s += 3600;
     finds_after(2, "unknown not_measured", "nor has a job suspended during a pause");
     finds_after(16, "fail job_hung", "... but the rest of the pause counts");
 
-    begin(20);
+    job_begin(20);
     nodes[2].state = 'T';
-    pass(2);
+    watch_for(2);
     now_s += 3600;
     finds_after(2, "unknown not_measured", "a rank resumed last was not stopped for that long");
 }
 
 /* As in `muster run --hang`, which ends the job. */
-static void patiently(void)
+static void test_patient_watch(void)
 {
-    begin(0);
+    job_begin(0);
     watch.is_patient = true;
-    pass(20);
-    quiet();
+    watch_for(20);
+    set_no_data();
     nodes[2].state = 'T';
     finds_after(20, "warn rank_hung n3 rank 2",
                 "--hang is patient with a rank stopped by a debugger");
     finds_after(16, "fail rank_hung n3 rank 2", "... but no longer than with other hangs");
 }
 
-static void ended(void)
+static void test_ended_ranks(void)
 {
-    begin(20);
+    job_begin(20);
     nodes[0].has_none = true;
-    quiet();
+    set_no_data();
     finds_after(200, "fail rank_hung n1 rank 0", "a rank that ended when data stopped is named");
     has_str(verdict.line, "pid 100", "... with its process");
 
-    begin(20);
+    job_begin(20);
     nodes[0].has_none = true;
     nodes[0].mbps[0] = nodes[0].mbps[1] = 0;
-    pass(200);
+    watch_for(200);
     nodes[2].mbps[0] = nodes[2].mbps[1] = 0;
-    pass(8);
-    quiet();
+    watch_for(8);
+    set_no_data();
     finds_after(150, "fail job_hung n3",
                 "... not one that ended long before: the first silent node is");
 
     interval_s = 30;
-    begin(120);
+    job_begin(120);
     nodes[0].has_none = true;
-    pass(30); /* it ends within the last interval with data */
-    quiet();
+    watch_for(30); /* it ends within the last interval with data */
+    set_no_data();
     finds_after(150, "fail rank_hung n1 rank 0", "... also with a long interval between samples");
     interval_s = 2;
 
-    begin(0);
-    each(has_none = true);
-    pass(6);
-    healthy();
-    pass(20);
+    job_begin(0);
+    set_each(has_none = true);
+    watch_for(6);
+    set_healthy();
+    watch_for(20);
     nodes[0].has_none = true;
-    quiet();
+    set_no_data();
     finds_after(40, "fail rank_hung n1 rank 0", "... also one that began after the watch");
 
-    begin(20);
+    job_begin(20);
     nodes[0].has_none = true;
     step = 1;
-    pass(20);
-    quiet();
+    watch_for(20);
+    set_no_data();
     finds_after(40, "fail job_hung", "... not one of an earlier step");
 
-    begin(20);
+    job_begin(20);
     nodes[0].has_none = nodes[1].has_none = nodes[2].has_none = true;
-    pass(200);
-    quiet();
+    watch_for(200);
+    set_no_data();
     finds_after(40, "fail job_hung", "... nor several that ended before the last");
 }
 
-static void unread(void)
+static void test_unread_data(void)
 {
-    begin(0);
-    each(cpu = nodes[i].queued = 0.4);
+    job_begin(0);
+    set_each(cpu = nodes[i].queued = 0.4);
     nodes[0].unread = 40;
-    pass(20);
-    quiet();
+    watch_for(20);
+    set_no_data();
     nodes[2].unread = 80;
     finds_after(40, "fail job_hung n3 rank 2",
                 "a rank that does not read its data is named, also on busy machines");
@@ -440,68 +440,68 @@ static void unread(void)
     finds_after(14, "unknown process_slow", "... if most nodes have unread data none is");
 }
 
-static void connections(void)
+static void test_connections(void)
 {
-    begin(0);
+    job_begin(0);
     nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
     finds_after(20, "warn rail_straggles n3 eth2",
                 "a rail with slow connections in and out is named");
-    healthy();
+    set_healthy();
     finds_after(24, "pass", "... and not after that");
     nodes[2].flow_mbps[1] = 45;
     finds_after(24, "warn rail_straggles n3 eth2", "a rail with one slow connection is named");
     has_str(verdict.line, "it may be the path to n4", "... with the path as another explanation");
-    each(flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45);
+    set_each(flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45);
     finds_after(24, "pass", "equally slow connections are no rail's fault");
-    healthy();
+    set_healthy();
     nodes[0].far_mbps = nodes[1].far_mbps = 45;
     finds_after(24, "pass", "nor are slow connections without a common end");
-    healthy();
-    each(flow_mbps[1] = 18);
+    set_healthy();
+    set_each(flow_mbps[1] = 18);
     finds_after(24, "pass", "nor is a rail slow whose speed differs from the others");
-    healthy();
+    set_healthy();
     nodes[2].flow_mbps[1] = 0;
     finds_after(24, "pass", "a connection not limited by the network has no rate");
     nodes[2].flow_mbps[1] = 45;
     finds_after(4, "pass", "... nor has one with two samples");
 }
 
-static void differing(void)
+static void test_stragglers(void)
 {
-    begin(0);
+    job_begin(0);
     nodes[2].cpu = 0.02;
     finds_after(20, "warn rank_straggles n3 rank 2",
                 "a rank that sleeps while all others work is named");
     nodes[1].cpu = 0.3;
     finds_after(20, "pass", "... not if other ranks are in between");
 
-    begin(0);
+    job_begin(0);
     nodes[2].mbps[1] = 30;
     finds_after(20, "warn rail_straggles n3 eth2",
                 "a rail with much less data than its peers is named");
-    each(mbps[1] = 30);
+    set_each(mbps[1] = 30);
     finds_after(20, "pass", "... a rail that all nodes use less is the job's choice");
     nodes[3].errors = 1;
     finds_after(6, "pass", "a few damaged frames are normal");
     finds_after(6, "warn link_errors n4 eth1", "a rail with many errors is named");
 
-    begin(20);
+    job_begin(20);
     nodes[0].losses = 1;
     finds_after(2, "warn link_errors n1 eth1", "a rail whose link was lost is named");
 
-    begin(0);
+    job_begin(0);
     nodes[1].is_unread = true;
-    pass(2);
+    watch_for(2);
     nodes[1].is_unread = false;
     nodes[1].losses = 5000;
-    pass(2);
+    watch_for(2);
     nodes[1].losses = 0;
     finds_after(2, "pass", "a counter that could not be read before has no increase");
 }
 
 /* ---------------------------------------------------------------- NCCL */
 
-static char *fixture(const char *name)
+static char *fixture_text(const char *name)
 {
     const char *source = getenv("top_srcdir");
     char path[4096];
@@ -520,7 +520,7 @@ static char *fixture(const char *name)
 
 static struct ras fixture_parse(const char *name)
 {
-    char *text = fixture(name);
+    char *text = fixture_text(name);
     struct ras ras = {0};
 
     is_int(ras_parse(text, &ras), 0, "%s is read", name);
@@ -529,7 +529,7 @@ static struct ras fixture_parse(const char *name)
     return ras;
 }
 
-static void answers(void)
+static void test_ras_answers(void)
 {
     struct ras ras = fixture_parse("missing.json");
 
@@ -569,10 +569,10 @@ static void answers(void)
 }
 
 /* Accepts one connection and answers with a fixture. */
-static void *serve(void *context)
+static void *serve_fixture(void *context)
 {
     int *pair = context, fd = accept(pair[0], NULL, NULL);
-    char request[256], *text = fixture("behind.json");
+    char request[256], *text = fixture_text("behind.json");
     ssize_t got = 0, more;
 
     while (!memmem(request, (size_t)got, "STATUS\n", 7) &&
@@ -586,7 +586,7 @@ static void *serve(void *context)
     return NULL;
 }
 
-static void port(void)
+static void test_ras_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
@@ -600,7 +600,7 @@ static void port(void)
         tap_skip("no port");
         return;
     }
-    pthread_create(&thread, NULL, serve, pair);
+    pthread_create(&thread, NULL, serve_fixture, pair);
     snprintf(text, sizeof text, "localhost:%u", ntohs(address.sin_port));
     is_int(ras_query(text, getuid() + 1, 60, &ras), -1, "a port of another user is not queried");
     is_int(ras_query(text, getuid(), 60, &ras), 0, "the port is queried in JSON and answers");
@@ -644,13 +644,13 @@ static void keeps_few_communicators(void)
 }
 
 /* A process on the port may send anything. */
-static void stays_in_its_line(void)
+static void writes_one_line(void)
 {
     static const char answer[] =
         "{\"communicators\":[{\"hash\":\"x\\nmuster-watch\\tn2\\t9e9\\t0\\t1\\n\",\"ranks\":[{"
         "\"host\":\"a\\u001b[2J\\nb\",\"pid\":7,\"collective_counts\":{\"AllReduce\":1}},{"
         "\"collective_counts\":{\"AllReduce\":2}}]}]}";
-    struct watch_sample sample = {.node = "n1", .time_s = 7}, again;
+    struct watch_sample sample = {.node = "n1", .time_s = 7}, parsed;
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -660,20 +660,20 @@ static void stays_in_its_line(void)
     fclose(stream);
     is_int((long)strcspn(text, "\n\t\033"), (long)strlen(text) - 1,
            "... is written as one line of words");
-    is_int(watch_sample_parse(text, &again), 0, "... which can be read");
-    is_int(again.ras.comms[0].behind.pid, 7, "... with its values");
-    watch_sample_clear(&again);
+    is_int(watch_sample_parse(text, &parsed), 0, "... which can be read");
+    is_int(parsed.ras.comms[0].behind.pid, 7, "... with its values");
+    watch_sample_clear(&parsed);
     free(text);
     watch_sample_clear(&sample);
-    is_int(watch_sample_parse("muster-watch n1 7 0 0 l,e\033[2J,-,0,0,0,0,0", &again), 0,
+    is_int(watch_sample_parse("muster-watch n1 7 0 0 l,e\033[2J,-,0,0,0,0,0", &parsed), 0,
            "a line with control characters in a name");
-    is_str(again.rails[0].name, "e?[2J", "... is read without them");
-    watch_sample_clear(&again);
+    is_str(parsed.rails[0].name, "e?[2J", "... is read without them");
+    watch_sample_clear(&parsed);
 }
 
-static void takes_one_task_for_each_node(void)
+static void accepts_one_task_for_each_node(void)
 {
-    begin(0);
+    job_begin(0);
     is_int(watch_node_of(&watch, 0, "n3"), 2, "a task reports its node, whatever Slurm's order");
     is_int(watch_node_of(&watch, 0, "n3"), 2, "... repeatedly");
     is_int(watch_node_of(&watch, 0, "n2"), -1, "... and no other node");
@@ -682,7 +682,7 @@ static void takes_one_task_for_each_node(void)
     is_int(watch_node_of(&watch, 2, "n9"), -1, "an unknown node is refused");
 }
 
-/* Adds a sample with NCCL's report on the job of begin(), whose processes are 100 and so on. */
+/* Adds a sample with NCCL's report on the job of job_begin(), whose processes are 100 and so on. */
 static void ras_add(const char *name, long missing_pid)
 {
     struct watch_sample sample;
@@ -697,71 +697,71 @@ static void ras_add(const char *name, long missing_pid)
     watch_add(&watch, 0, &sample, now_s);
 }
 
-static void miss_for_long(void)
+static void report_missing_for_long(void)
 {
     for (int i = 0; i < 12; i++) {
         ras_add("missing.json", 102);
-        pass(8);
+        watch_for(8);
     }
 }
 
-static void communicators(void)
+static void test_communicators(void)
 {
-    begin(20);
+    job_begin(20);
     ras_add("behind.json", 0);
     finds_after(2, "pass", "a rank may be behind for a moment");
-    pass(32);
+    watch_for(32);
     ras_add("behind.json", 0);
     finds_after(2, "warn rank_straggles n3 rank 2", "... and for longer while data moves");
-    quiet();
-    pass(20);
+    set_no_data();
+    watch_for(20);
     ras_add("behind.json", 0);
     finds_after(2, "warn rank_straggles n3 rank 2", "... or pauses");
     finds_after(14, "fail rank_hung n3 rank 2", "... but not while no rank continues");
 
-    begin(20);
+    job_begin(20);
     ras_add("missing.json", 103);
-    pass(12);
+    watch_for(12);
     ras_add("missing.json", 103);
     finds_after(2, "warn rank_straggles n4 rank 3",
                 "a rank that NCCL misses is named with its process");
-    quiet();
+    set_no_data();
     finds_after(14, "fail rank_hung n4 rank 3", "... and hangs if no data moves");
     watch.is_patient = true;
     finds_after(2, "warn rank_straggles n4 rank 3", "... --hang waits longer");
 
-    begin(20);
+    job_begin(20);
     nodes[3].has_none = true;
     ras_add("missing.json", 103);
-    quiet();
-    pass(14);
+    set_no_data();
+    watch_for(14);
     ras_add("missing.json", 103);
     finds_after(2, "unknown not_measured",
                 "a rank that has ended gives no answer, which is no hang");
     finds_after(20, "fail rank_hung n4 rank 3", "... until no data moved for the time of a hang");
     has_str(verdict.line, "has ended", "... and the reason names its end");
 
-    begin(20);
+    job_begin(20);
     nodes[2].is_silent = true;
-    quiet();
-    miss_for_long();
-    is_str(found(), "fail rank_hung n3 rank 2", "a frozen node that NCCL misses is named");
+    set_no_data();
+    report_missing_for_long();
+    is_str(finding_text(), "fail rank_hung n3 rank 2", "a frozen node that NCCL misses is named");
 
-    begin(20);
+    job_begin(20);
     nodes[2].is_silent = nodes[1].is_silent = true;
-    quiet();
-    miss_for_long();
-    is_str(found(), "fail job_hung", "... not if several nodes send no samples");
+    set_no_data();
+    report_missing_for_long();
+    is_str(finding_text(), "fail job_hung", "... not if several nodes send no samples");
 
-    begin(20);
+    job_begin(20);
     nodes[1].is_silent = true;
-    quiet();
-    miss_for_long();
-    is_str(found(), "fail job_hung", "... nor if another node sends none");
+    set_no_data();
+    report_missing_for_long();
+    is_str(finding_text(), "fail job_hung", "... nor if another node sends none");
 
-    begin(20);
+    job_begin(20);
     ras_add("missing.json", 0);
-    pass(12);
+    watch_for(12);
     ras_add("missing.json", 0);
     finds_after(2, "pass", "a report on another job's processes does not count");
 }
@@ -770,7 +770,7 @@ static void communicators(void)
 
 static char *root;
 
-static void process(int pid, const char *variables, char state, int ticks)
+static void put_process(int pid, const char *variables, char state, int ticks)
 {
     char path[64], text[256];
 
@@ -797,10 +797,10 @@ static void process(int pid, const char *variables, char state, int ticks)
     tree_put(root, path, "rchar: 9\nwchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\n");
 }
 
-static void reading(void)
+static void test_node_reading(void)
 {
     struct watch_job job = {.id = 12, .own_step = 3, .uid = getuid()};
-    struct watch_sample sample = {.time_s = 7}, again;
+    struct watch_sample sample = {.time_s = 7}, parsed;
     char address[64], *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -810,16 +810,17 @@ static void reading(void)
     long tick = sysconf(_SC_CLK_TCK);
 
     root = tree_unpack("");
-    process(40, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'S', 0);
-    process(41, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 NCCL_RAS_ADDR=localhost:9 ", 'R',
-            (int)(3 * tick));
-    process(42, "SLURM_JOB_ID=12 SLURM_STEP_ID=3 SLURM_PROCID=0 ", 'R', 0);
-    process(43, "SLURM_JOB_ID=13 SLURM_STEP_ID=1 SLURM_PROCID=6 ", 'R', 0);
-    process(44, "SLURM_JOB_ID=12 SLURM_PROCID=0 ", 'S', 0);
-    process(45, "HOME=/ ", 'R', 0);
-    process(46, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 ", 'S', 0);
-    process(48, "SLURM_JOB_ID=12 SLURM_STEP_ID=4 SLURM_PROCID=0 MUSTER_KEEPER=1 ", 'S', 0);
-    process(47, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 OMPI_COMM_WORLD_RANK=9 ", 'T', 0);
+    put_process(40, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'S', 0);
+    put_process(41, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 NCCL_RAS_ADDR=localhost:9 ",
+                'R', (int)(3 * tick));
+    put_process(42, "SLURM_JOB_ID=12 SLURM_STEP_ID=3 SLURM_PROCID=0 ", 'R', 0);
+    put_process(43, "SLURM_JOB_ID=13 SLURM_STEP_ID=1 SLURM_PROCID=6 ", 'R', 0);
+    put_process(44, "SLURM_JOB_ID=12 SLURM_PROCID=0 ", 'S', 0);
+    put_process(45, "HOME=/ ", 'R', 0);
+    put_process(46, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 ", 'S', 0);
+    put_process(48, "SLURM_JOB_ID=12 SLURM_STEP_ID=4 SLURM_PROCID=0 MUSTER_KEEPER=1 ", 'S', 0);
+    put_process(47, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 OMPI_COMM_WORLD_RANK=9 ", 'T',
+                0);
     is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0, "a node is read");
     is_int(sample.rank_count, 2,
            "ranks are the job's: not of other jobs, the batch script, launchers or muster's own "
@@ -844,20 +845,20 @@ static void reading(void)
     watch_sample_write(&sample, stream);
     fclose(stream);
     text[strcspn(text, "\n")] = '\0';
-    is_int(watch_sample_parse(text, &again), 0, "a sample is read from a line");
-    is_str(again.node, "n1", "... with its node");
-    is_int(again.rank_count, 2, "... with its ranks");
-    is_int(again.ranks[1].state, 'T', "... and their states");
-    ok(again.rail_count == 1 && again.rails[0].is_partial,
+    is_int(watch_sample_parse(text, &parsed), 0, "a sample is read from a line");
+    is_str(parsed.node, "n1", "... with its node");
+    is_int(parsed.rank_count, 2, "... with its ranks");
+    is_int(parsed.ranks[1].state, 'T', "... and their states");
+    ok(parsed.rail_count == 1 && parsed.rails[0].is_partial,
        "... its rail does not count RDMA bytes");
-    ok(isnan(again.rails[0].losses) && isnan(again.rails[0].errors), "... or link losses");
-    ok(isnan(again.rails[0].sent_bytes) && isnan(again.rails[0].received_bytes),
+    ok(isnan(parsed.rails[0].losses) && isnan(parsed.rails[0].errors), "... or link losses");
+    ok(isnan(parsed.rails[0].sent_bytes) && isnan(parsed.rails[0].received_bytes),
        "... and has no byte count, since a part could not be read");
-    is_int(again.ras.comms[0].behind.pid, 102, "... NCCL's report is included");
-    watch_sample_clear(&again);
-    is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
+    is_int(parsed.ras.comms[0].behind.pid, 102, "... NCCL's report is included");
+    watch_sample_clear(&parsed);
+    is_int(watch_sample_parse("slurmstepd: error: muster-watch", &parsed), -1,
            "other lines are refused");
-    is_int(watch_sample_parse("muster-watch n1 7 0 0 r,1,x", &again), -1,
+    is_int(watch_sample_parse("muster-watch n1 7 0 0 r,1,x", &parsed), -1,
            "... and so are incomplete ones");
     free(text);
     watch_sample_clear(&sample);
@@ -871,12 +872,12 @@ static void finds_ranks_behind_thousands(void)
     char address[64], path[4096];
 
     root = tree_unpack("");
-    process(40, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=4 ", 'R', 0);
+    put_process(40, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=4 ", 'R', 0);
     for (int pid = 1000; pid < 6000; pid++) {
         snprintf(path, sizeof path, "%s/proc/%d", root, pid);
         mkdir(path, 0755);
     }
-    process(70000, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'R', 0);
+    put_process(70000, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'R', 0);
     is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0,
            "a node with 5000 processes is read");
     is_int(sample.rank_count, 2, "... with the first and the last rank");
@@ -888,24 +889,24 @@ static void finds_ranks_behind_thousands(void)
 
 int main(void)
 {
-    going();
-    hanging();
-    uncounted();
-    stopped();
-    without_data();
-    suspended();
-    patiently();
-    ended();
-    differing();
-    unread();
-    connections();
-    answers();
-    port();
+    test_running_jobs();
+    test_hangs();
+    test_uncounted_bytes();
+    test_stopped_ranks();
+    test_without_data();
+    test_suspended_jobs();
+    test_patient_watch();
+    test_ended_ranks();
+    test_stragglers();
+    test_unread_data();
+    test_connections();
+    test_ras_answers();
+    test_ras_port();
     keeps_few_communicators();
-    stays_in_its_line();
-    takes_one_task_for_each_node();
-    communicators();
-    reading();
+    writes_one_line();
+    accepts_one_task_for_each_node();
+    test_communicators();
+    test_node_reading();
     finds_ranks_behind_thousands();
     return tap_done();
 }
