@@ -38,8 +38,9 @@ static const char reasons[] =
     "muster: rail_slow eth1 98 of 940 Mb/s; gpu_missing gpu 7 GPUs on the PCI bus 2026\\-11\\-20\n"
     ".EE\n"
     ".PP\n"
-    "muster takes every reason that begins with \"muster:\" for its own; it changes no other "
-    "reason.\n"
+    "muster takes every reason that begins with \"muster:\" for its own. It changes no other "
+    "reason,\n"
+    "except \"Prolog error\" after a refusal of its own gate.\n"
     "Development versions before 0.1 wrote the name of the test instead of the code.\n";
 
 static void text_print(const char *text)
