@@ -172,7 +172,7 @@ METRIC(LOSS, "loss", "1", "share of RDMA packets sent again or out of order") \
 METRIC(LOST_SHARE, "lost_share", "1", "share of TCP segments sent again") \
 METRIC(LOST_PINGS, "lost_pings", "count", "TCP segments of pings that were sent again") \
 METRIC(LOST_SEGMENTS, "lost_segments", "count", "TCP segments of streams that were sent again") \
-METRIC(STRIPING, "striping", "Mb/s", "bandwidth of messages that are spread evenly over all rails") \
+METRIC(STRIPING, "striping", "Mb/s", "bandwidth that messages would get if they were spread evenly over all rails") \
 METRIC(PATH_MTU, "path_mtu", "bytes", "the largest packet that arrives") \
 METRIC(PATH, "path", "bytes", "what the NIC counted of what was sent through it") \
 METRIC(KIND, "kind", "", "transport of a rail") \
