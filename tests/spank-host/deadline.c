@@ -27,9 +27,9 @@
  * calls the open() and access() that are defined here. */
 
 static enum { ANSWERS, HANGS, DIES } driver;
-static const char *hanging; /* open() hangs for paths that end so */
-static const char *stuck;   /* open() and access() hang for paths that contain this */
-static int *in_the_open;    /* number of such calls made in the test's process, not in a child */
+static const char *hang_suffix; /* open() hangs for paths that end so */
+static const char *hang_part;   /* open() and access() hang for paths that contain this */
+static int *calls_in_test; /* number of such calls made in the test's process, not in a child */
 static bool has_gpus;
 static pid_t test;
 static int kept = -1; /* a descriptor that is open in the process of the plugin */
@@ -58,12 +58,12 @@ static void look_at_descriptors(void)
 }
 
 /* Hangs in a child. In the test's process it only counts: there the call would never return. */
-static void get_stuck(const char *path)
+static void hang_if_matched(const char *path)
 {
-    if (stuck == NULL || strstr(path, stuck) == NULL)
+    if (hang_part == NULL || strstr(path, hang_part) == NULL)
         return;
     if (getpid() == test)
-        ++*in_the_open;
+        ++*calls_in_test;
     while (getpid() != test)
         pause();
 }
@@ -71,7 +71,7 @@ static void get_stuck(const char *path)
 #pragma GCC visibility push(default)
 int access(const char *path, int mode)
 {
-    get_stuck(path);
+    hang_if_matched(path);
     return faccessat(AT_FDCWD, path, mode, 0);
 }
 
@@ -90,9 +90,9 @@ int open(const char *path, int flags, ...)
         _exit(3);
     while (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == HANGS)
         pause();
-    while (hanging != NULL && ends_with(path, hanging))
+    while (hang_suffix != NULL && ends_with(path, hang_suffix))
         pause();
-    get_stuck(path);
+    hang_if_matched(path);
     if (real == NULL)
         real = (__typeof__(&open))dlsym(RTLD_NEXT, "open");
     return real(path, flags, mode);
@@ -119,7 +119,7 @@ static void call(const char *local_rank)
 
 static void make_step(char *root)
 {
-    start(S_CTX_REMOTE, "");
+    fixture_load(S_CTX_REMOTE, "");
     host_arguments[1] = root;
     host_setenv("SLURM_JOB_ID", "12");
     host_setenv("SLURM_STEP_ID", "3");
@@ -181,12 +181,12 @@ static void library_hangs(char *root, const char *nodes)
     bool is_alone = strcmp(nodes, "1") == 0;
     long begin_ms, taken_ms;
 
-    start(S_CTX_REMOTE, "");
+    fixture_load(S_CTX_REMOTE, "");
     host_arguments[1] = root;
     host_arguments[2] = (char *)"library=/stuck/a.so";
     host_setenv("SLURMD_NODENAME", "n2");
     host_setenv("SLURM_STEP_NUM_NODES", nodes);
-    stuck = "/stuck/";
+    hang_part = "/stuck/";
     host_call("init");
     host_option("collectives", "muster");
     begin_ms = clock_ms();
@@ -194,7 +194,7 @@ static void library_hangs(char *root, const char *nodes)
            nodes);
     taken_ms = clock_ms() - begin_ms;
     ok(taken_ms >= 2900 && taken_ms < SOON_MS, "... the step goes on (%ld ms)", taken_ms);
-    is_int(*in_the_open, 0, "... slurmstepd itself accesses no such file");
+    is_int(*calls_in_test, 0, "... slurmstepd itself accesses no such file");
     call("0");
     ok((host_getenv("LD_PRELOAD") == NULL) == is_alone, "... and %s preloaded",
        is_alone ? "nothing is" : "it is");
@@ -205,7 +205,7 @@ static void library_hangs(char *root, const char *nodes)
                        "/stuck/a.so: not found within 3 s, its file system hangs\n",
             "... with a message in the log of slurmd");
     end_step();
-    stuck = NULL;
+    hang_part = NULL;
 }
 
 /* A slurmd that was started with standard input, output and error closed. */
@@ -249,26 +249,26 @@ static void prolog_hangs(void)
         tap_skip("no namespaces to keep the prolog away from this machine");
         return;
     }
-    snprintf(conf, sizeof conf, "CertificateFile=%s\nOnMissing=log\n", file("certificate"));
-    stuck = MUSTER_LOCALSTATEDIR "/lib/muster";
-    start(S_CTX_JOB_SCRIPT, conf);
+    snprintf(conf, sizeof conf, "CertificateFile=%s\nOnMissing=log\n", fixture_path("certificate"));
+    hang_part = MUSTER_LOCALSTATEDIR "/lib/muster";
+    fixture_load(S_CTX_JOB_SCRIPT, conf);
     begin_ms = clock_ms();
     is_int(hook("job_prolog"), 0, "/var/lib/muster hangs: job_prolog");
     is_int(hook("job_epilog"), 0, "... and job_epilog");
     ok(clock_ms() - begin_ms < SOON_MS, "... both end (%ld ms)", clock_ms() - begin_ms);
-    is_int(*in_the_open, 0, "... and access it only in child processes");
+    is_int(*calls_in_test, 0, "... and access it only in child processes");
     host_unload();
 
     snprintf(conf, sizeof conf, "CertificateFile=%s\nOnMissing=refuse\nGateBrake=off\n",
-             file("certificate"));
-    stuck = "/refused.";
-    start(S_CTX_JOB_SCRIPT, conf);
+             fixture_path("certificate"));
+    hang_part = "/refused.";
+    fixture_load(S_CTX_JOB_SCRIPT, conf);
     begin_ms = clock_ms();
     is_int(hook("job_prolog"), -1, "the note of a refusal hangs: the job is still refused");
     ok(clock_ms() - begin_ms < SOON_MS, "... in time (%ld ms)", clock_ms() - begin_ms);
-    is_int(*in_the_open, 0, "... and the note is written in a child process");
+    is_int(*calls_in_test, 0, "... and the note is written in a child process");
     host_unload();
-    stuck = NULL;
+    hang_part = NULL;
 }
 
 int main(int argc, char *argv[])
@@ -281,8 +281,8 @@ int main(int argc, char *argv[])
     test = getpid();
     kept = memfd_create("kept", 0);
     child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    in_the_open =
-        mmap(NULL, sizeof *in_the_open, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    calls_in_test = mmap(NULL, sizeof *calls_in_test, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     watch_hooks(complain);
     machine = tree_unpack("lab-node");
     snprintf(root, sizeof root, "root=%s", machine);
@@ -305,16 +305,16 @@ int main(int argc, char *argv[])
                  0);
 
     driver = ANSWERS;
-    hanging = "/muster.conf";
+    hang_suffix = "/muster.conf";
     step_goes_on(root, "0", "muster.conf hangs", false,
                  "environment left unchanged: muster.conf was not read within 3 s", 1);
 
-    hanging = "/gres.conf";
+    hang_suffix = "/gres.conf";
     has_gpus = true;
     step_goes_on(root, "0", "gres.conf hangs", true,
                  "not compared with gres.conf: gres.conf was not read within 3 s", 0);
 
-    hanging = NULL;
+    hang_suffix = NULL;
     library_hangs(root, "1");
     library_hangs(root, "2");
     prolog_hangs();

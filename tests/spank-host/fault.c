@@ -67,7 +67,7 @@ unsigned fault_calls(void)
     return control->calls;
 }
 
-const char *fault_victim(void)
+const char *fault_first_failed(void)
 {
     return control->victim;
 }
@@ -83,15 +83,15 @@ const char *fault_function(unsigned i)
 }
 
 /* Counts a call. Returns whether it fails, and then sets errno. */
-static bool strikes(enum fault_kind kind, const char *function, const void *site, const char *path,
-                    int fd)
+static bool call_fails(enum fault_kind kind, const char *function, const void *site,
+                       const char *path, int fd)
 {
     static const int broken[FAULT_FLAVOURS] = {ENOMEM, EIO, EACCES, EINTR};
     unsigned number;
     char link[64];
     ssize_t length;
 
-    if (control == NULL || !control->is_armed || control->kind != kind || host_busy > 0 ||
+    if (control == NULL || !control->is_armed || control->kind != kind || host_internal_depth > 0 ||
         !host_in_hook)
         return false;
     number = __atomic_add_fetch(&control->calls, 1, __ATOMIC_RELAXED);
@@ -132,7 +132,7 @@ static int exhausted(int error)
     if (real == NULL)                                                                              \
     real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 #define HERE __builtin_return_address(0)
-#define FAILS(name, path, fd) strikes(FAULT_FILES, #name, HERE, path, fd)
+#define FAILS(name, path, fd) call_fails(FAULT_FILES, #name, HERE, path, fd)
 
 #pragma GCC visibility push(default)
 
@@ -145,7 +145,7 @@ extern void *__libc_realloc(void *memory, size_t size);
 
 void *malloc(size_t size)
 {
-    if (strikes(FAULT_MEMORY, "malloc", HERE, NULL, -1)) {
+    if (call_fails(FAULT_MEMORY, "malloc", HERE, NULL, -1)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -154,7 +154,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    if (strikes(FAULT_MEMORY, "calloc", HERE, NULL, -1)) {
+    if (call_fails(FAULT_MEMORY, "calloc", HERE, NULL, -1)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -163,7 +163,7 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *memory, size_t size)
 {
-    if (strikes(FAULT_MEMORY, "realloc", HERE, NULL, -1)) {
+    if (call_fails(FAULT_MEMORY, "realloc", HERE, NULL, -1)) {
         errno = ENOMEM;
         return NULL;
     }

@@ -36,7 +36,7 @@ void fault_disarm(void);
 unsigned fault_calls(void);
 
 /* The first call that failed, as function and file: "open /etc/x". "" if no call failed. */
-const char *fault_victim(void);
+const char *fault_first_failed(void);
 
 /* The return address of call number i, in the plugin or the C library; it identifies the call site.
  * NULL if there was no such call, or if i is FAULT_SITES or more. */

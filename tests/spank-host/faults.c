@@ -28,7 +28,7 @@ static const char *const flavours[FAULT_FLAVOURS] = {"exhausted", "I/O error", "
                                                      "short or interrupted"};
 static const char *const kinds[FAULT_KINDS] = {"allocation", "file operation"};
 
-static struct life_environment user, whole[LIFE_TASKS];
+static struct life_environment user, reference_tasks[LIFE_TASKS];
 
 struct part {
     const char *name;
@@ -48,7 +48,7 @@ static const char *judge_front(const struct outcome *outcome, enum fault_flavour
     return outcome->front < 0 ? "srun is refused" : NULL;
 }
 
-static const char *judge_quiet(const struct outcome *outcome, enum fault_flavour flavour)
+static const char *judge_epilog(const struct outcome *outcome, enum fault_flavour flavour)
 {
     (void)flavour;
     return outcome->epilog < 0 ? "the epilog fails" : NULL;
@@ -59,16 +59,18 @@ static const char *judge_quiet(const struct outcome *outcome, enum fault_flavour
 static bool is_of_the_node(enum fault_flavour flavour)
 {
     return (flavour == FAULT_BROKEN || flavour == FAULT_FORBIDDEN) &&
-           (strstr(fault_victim(), "/sys/") != NULL || strstr(fault_victim(), "/proc/") != NULL);
+           (strstr(fault_first_failed(), "/sys/") != NULL ||
+            strstr(fault_first_failed(), "/proc/") != NULL);
 }
 
 static const char *judge_step(const struct outcome *outcome, enum fault_flavour flavour)
 {
-    if (is_of_the_node(flavour) && strncmp(fault_victim(), "opendir", 7) != 0)
+    if (is_of_the_node(flavour) && strncmp(fault_first_failed(), "opendir", 7) != 0)
         return NULL;
     for (int i = 0; i < outcome->task_count; i++)
-        if ((outcome->tasks[i].length != whole[i].length ||
-             memcmp(outcome->tasks[i].text, whole[i].text, whole[i].length) != 0) &&
+        if ((outcome->tasks[i].length != reference_tasks[i].length ||
+             memcmp(outcome->tasks[i].text, reference_tasks[i].text, reference_tasks[i].length) !=
+                 0) &&
             strstr(host_log, "error: muster: ") == NULL)
             return "a task has another environment without a word";
     return NULL;
@@ -106,7 +108,7 @@ static const char *judge_log(void)
 
 static const char *judge_note(void)
 {
-    FILE *stream = fopen(file("refused"), "r");
+    FILE *stream = fopen(fixture_path("refused"), "r");
     const char *wrong = NULL;
     char note[4096] = "";
     size_t length;
@@ -126,7 +128,7 @@ static const struct outcome *run_once(const struct part *part)
 
     outcome->user.length = user.length;
     memcpy(outcome->user.text, user.text, user.length);
-    unlink(file("refused"));
+    unlink(fixture_path("refused"));
     life_process(part->name, part->body, &part->life);
     life_end();
     return outcome;
@@ -136,8 +138,8 @@ static const struct outcome *run_once(const struct part *part)
  * comes. The next writer removes the unfinished note. */
 static bool is_writer_given_up(void)
 {
-    return strncmp(fault_victim(), "read pipe:", 10) == 0 ||
-           strncmp(fault_victim(), "poll", 4) == 0;
+    return strncmp(fault_first_failed(), "read pipe:", 10) == 0 ||
+           strncmp(fault_first_failed(), "poll", 4) == 0;
 }
 
 /* Removes unfinished notes. Returns whether there were any. */
@@ -199,27 +201,27 @@ static void fail_in_turn(const struct part *part, enum fault_kind kind, enum fau
     for (unsigned i = 1; i <= calls && i < CALLS; i++)
         for (int persists = 0; chosen[i] && persists < (i % 5 == 0 ? 2 : 1); persists++) {
             const struct outcome *outcome;
-            const char *says = NULL;
+            const char *problem = NULL;
 
             fault_arm(kind, flavour, i, persists);
             outcome = run_once(part);
             fault_disarm();
-            missed += *fault_victim() == '\0';
+            missed += *fault_first_failed() == '\0';
             if (*outcome->broken != '\0')
-                says = outcome->broken;
-            if (says == NULL && *outcome->printed != '\0')
-                says = outcome->printed;
-            if (says == NULL)
-                says = part->judge(outcome, flavour);
-            if (says == NULL)
-                says = judge_log();
-            if (says == NULL)
-                says = judge_note();
-            if (remove_half_notes() && says == NULL && !is_writer_given_up())
-                says = "half a note is left";
-            if (says != NULL && wrong++ < 5)
+                problem = outcome->broken;
+            if (problem == NULL && *outcome->printed != '\0')
+                problem = outcome->printed;
+            if (problem == NULL)
+                problem = part->judge(outcome, flavour);
+            if (problem == NULL)
+                problem = judge_log();
+            if (problem == NULL)
+                problem = judge_note();
+            if (remove_half_notes() && problem == NULL && !is_writer_given_up())
+                problem = "half a note is left";
+            if (problem != NULL && wrong++ < 5)
                 tap_diag("%s %u%s of %u, %s: %s\nlog: %s", kinds[kind], i,
-                         persists ? " and all after it" : "", calls, fault_victim(), says,
+                         persists ? " and all after it" : "", calls, fault_first_failed(), problem,
                          host_log);
         }
     is_int(wrong, 0, "%s: %u of %u calls, %s, %s: nothing breaks", part->name, runs, calls,
@@ -246,9 +248,9 @@ static void fail_part(const struct part *part)
 }
 
 /* Saves the result of a run without faults; the others are compared with it. */
-static void remember(const char *words)
+static void save_reference(const char *words)
 {
-    struct life life = {"srun", .words = words};
+    struct life life = {"srun", .plugstack_arguments = words};
     struct outcome *outcome = life_begin();
 
     life_process("front", life_front, &life);
@@ -256,8 +258,8 @@ static void remember(const char *words)
     memcpy(user.text, outcome->user.text, user.length);
     life_process("step", life_step, &life);
     for (int i = 0; i < outcome->task_count; i++) {
-        whole[i].length = outcome->tasks[i].length;
-        memcpy(whole[i].text, outcome->tasks[i].text, whole[i].length);
+        reference_tasks[i].length = outcome->tasks[i].length;
+        memcpy(reference_tasks[i].text, outcome->tasks[i].text, reference_tasks[i].length);
     }
     life_end();
     is_str(outcome->broken, "", "without faults no rule is broken");
@@ -277,14 +279,14 @@ int main(int argc, char *argv[])
     snprintf(conf, sizeof conf,
              "CertificateFile=%s\nOnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n"
              "GateBrake=off\n",
-             file("certificate"));
-    write_file(file("muster.conf"), conf);
-    remember(root);
+             fixture_path("certificate"));
+    write_file(fixture_path("muster.conf"), conf);
+    save_reference(root);
     {
         const struct part parts[] = {
-            {"srun", life_front, {"srun", .words = root}, .judge = judge_front},
-            {"step", life_step, {"step", .words = root}, .judge = judge_step},
-            {"epilog", life_epilog, {"epilog", .words = root}, .judge = judge_quiet},
+            {"srun", life_front, {"srun", .plugstack_arguments = root}, .judge = judge_front},
+            {"step", life_step, {"step", .plugstack_arguments = root}, .judge = judge_step},
+            {"epilog", life_epilog, {"epilog", .plugstack_arguments = root}, .judge = judge_epilog},
             {"gate, certified", life_prolog, {"gate"}, true, VALID, judge_valid},
             {"gate, expired", life_prolog, {"gate"}, true, EXPIRED, judge_refusal},
             {"gate, missing", life_prolog, {"gate"}, true, MISSING, judge_refusal},
@@ -293,7 +295,7 @@ int main(int argc, char *argv[])
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             fail_part(&parts[i]);
     }
-    unlink(file("refused"));
+    unlink(fixture_path("refused"));
     tree_remove(machine);
     fixture_end();
     return tap_done();

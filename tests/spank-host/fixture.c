@@ -22,7 +22,7 @@
 
 static char plugin_path[4096], directory[4096], config_argument[4300];
 
-const char *file(const char *name)
+const char *fixture_path(const char *name)
 {
     static char path[4200];
 
@@ -40,14 +40,14 @@ void write_file(const char *path, const char *text)
     }
 }
 
-void start(spank_context_t context, const char *conf)
+void fixture_load(spank_context_t context, const char *conf)
 {
     host_load(plugin_path, context);
     if (conf != NULL)
-        write_file(file("muster.conf"), conf);
+        write_file(fixture_path("muster.conf"), conf);
     else
-        unlink(file("muster.conf"));
-    snprintf(config_argument, sizeof config_argument, "config=%s", file("muster.conf"));
+        unlink(fixture_path("muster.conf"));
+    snprintf(config_argument, sizeof config_argument, "config=%s", fixture_path("muster.conf"));
     host_arguments[0] = config_argument;
 }
 
@@ -71,7 +71,7 @@ static void issue(const char *node, const char *cluster, long expires_in_s, cons
     certificate.fingerprint = changed;
     text = certificate_format(&certificate);
     if (text == NULL || seal_make(text, strlen(text), &seal, &err) < 0 ||
-        certificate_install(file("certificate"), text, seal, &err) < 0) {
+        certificate_install(fixture_path("certificate"), text, seal, &err) < 0) {
         printf("Bail out! no certificate: %s\n", err.text);
         exit(255);
     }
@@ -88,14 +88,14 @@ void put_certificate(enum state state)
     FILE *stream;
     size_t length;
 
-    unlink(file("certificate"));
+    unlink(fixture_path("certificate"));
     if (state == MISSING)
         return;
     issue(state == COPIED ? "n3" : "n2", state == OTHER_CLUSTER ? "attic" : "lab",
           state == EXPIRED ? -60 : 3600, state == CHANGED ? "nic eth77: gone since\n" : "");
     if (state != ALTERED)
         return;
-    stream = fopen(file("certificate"), "r+");
+    stream = fopen(fixture_path("certificate"), "r+");
     length = fread(text, 1, sizeof text - 1, stream);
     text[length] = '\0';
     memcpy(strstr(text, "standard"), "thorough", strlen("thorough"));
@@ -150,7 +150,7 @@ static void clean_up(void)
     static const char *const names[] = {"libmunge.so.2", "muster.conf", "certificate", "refused"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(file(names[i]));
+        unlink(fixture_path(names[i]));
     if (rmdir(directory) != 0)
         tap_diag("%s is not empty", directory);
 }

@@ -24,16 +24,17 @@ const char *fixture_plugin(void);    /* the path of spank_muster.so */
 const char *fixture_directory(void); /* made for this test; everybody may read it */
 
 /* The path of a file in the directory, valid until the next call. */
-const char *file(const char *name);
+const char *fixture_path(const char *name);
 
 void write_file(const char *path, const char *text);
 
 /* Loads the plugin for a context with this text as muster.conf; NULL: no muster.conf. */
-void start(spank_context_t context, const char *conf);
+void fixture_load(spank_context_t context, const char *conf);
 
 enum state { MISSING, EXPIRED, CHANGED, ALTERED, COPIED, OTHER_CLUSTER, VALID };
 
-/* Writes a certificate of node n2, cluster lab, in this state to file("certificate"). Needs root.
+/* Writes a certificate of node n2, cluster lab, in this state to fixture_path("certificate"). Needs
+ * root.
  */
 void put_certificate(enum state state);
 

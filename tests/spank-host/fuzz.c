@@ -31,18 +31,18 @@
 
 enum { TEST_LIVES = 60, TEXT = 1 << 18, FILES = 8192 };
 
-/* ---------------------------------------------------------------- chance */
+/* ---------------------------------------------------------------- random numbers */
 
-static uint64_t state_of_chance;
+static uint64_t random_state;
 
-static uint64_t chance(void)
+static uint64_t random_next(void)
 {
-    return splitmix_next(&state_of_chance);
+    return splitmix_next(&random_state);
 }
 
 static unsigned below(unsigned limit)
 {
-    return (unsigned)(chance() % limit);
+    return (unsigned)(random_next() % limit);
 }
 
 static bool one_in(unsigned n)
@@ -121,7 +121,7 @@ static void add_value(struct text *text)
         add_string(text, pick(values));
         break;
     case 5:
-        snprintf(number, sizeof number, "%" PRId64, (int64_t)chance() >> below(64));
+        snprintf(number, sizeof number, "%" PRId64, (int64_t)random_next() >> below(64));
         add_string(text, number);
         break;
     case 6:
@@ -208,7 +208,7 @@ static void add_conf(struct text *text)
     }
     if (!one_in(10)) {
         add_string(text, "CertificateFile=");
-        add_string(text, file("certificate"));
+        add_string(text, fixture_path("certificate"));
         add_string(text, "\n");
     }
 }
@@ -312,7 +312,7 @@ static void read_certificate(void)
     FILE *stream;
 
     put_certificate(VALID);
-    stream = fopen(file("certificate"), "r");
+    stream = fopen(fixture_path("certificate"), "r");
     certificate_length = fread(certificate_text, 1, sizeof certificate_text, stream);
     fclose(stream);
 }
@@ -321,7 +321,7 @@ static void change_certificate(void)
 {
     static char bytes[sizeof certificate_text];
     size_t length = certificate_length;
-    const char *path = file("certificate");
+    const char *path = fixture_path("certificate");
 
     remove(path);
     memcpy(bytes, certificate_text, length);
@@ -391,7 +391,7 @@ static void make_life(struct life *life)
     life->environment = environment.bytes;
     life->spank = spank.bytes;
     life->conf = one_in(10) ? NULL : conf.bytes;
-    life->words = words.bytes;
+    life->plugstack_arguments = words.bytes;
     life->argv = program.bytes;
     life->tasks = 1 + (int)below(LIFE_TASKS);
     life->component_first = one_in(5) ? 1 + (int)below(8) : 0;
@@ -429,8 +429,8 @@ static void show(const struct life *life)
            "# step's: %s\n# environment: %s\n# spank: %s\n# words: %s\n# program: %s\n# conf: %s\n",
            life->front, life->tasks, life->component_first, life->is_export_none,
            life->is_listed_twice, life->is_callback_twice, life->is_root, life->api_fails_at,
-           life->options, life->step_options, life->environment, life->spank, life->words,
-           life->argv, life->conf != NULL ? life->conf : "(none)");
+           life->options, life->step_options, life->environment, life->spank,
+           life->plugstack_arguments, life->argv, life->conf != NULL ? life->conf : "(none)");
 }
 
 /* Runs the life of this seed. Returns whether it was correct. */
@@ -439,7 +439,7 @@ static bool live(uint64_t seed, bool is_shown)
     struct life life;
     const char *wrong;
 
-    state_of_chance = seed;
+    random_state = seed;
     make_life(&life);
     change_files();
     if (certificate_length > 0)
@@ -475,14 +475,14 @@ int main(int argc, char *argv[])
     } else {
         tap_diag("seed %" PRIx64, seed);
         for (; seconds > 0 ? time(NULL) < end : lives < TEST_LIVES; lives++) {
-            state_of_chance = seed + (uint64_t)lives;
-            wrong += !live(chance(), false);
+            random_state = seed + (uint64_t)lives;
+            wrong += !live(random_next(), false);
         }
     }
     is_int(wrong, 0, "%ld random lives: nothing breaks", lives);
     for (unsigned i = 0; i < tree_count; i++)
         tree_remove(tree_roots[i]);
-    remove(file("certificate"));
+    remove(fixture_path("certificate"));
     fixture_end();
     return tap_done();
 }

@@ -22,7 +22,8 @@
 
 enum { SOON_MS = 10000 /* far above a deadline, to tell it from a hang without end */ };
 
-/* Runs the gate of a job with these lines in muster.conf and CertificateFile=file("certificate").
+/* Runs the gate of a job with these lines in muster.conf and
+ * CertificateFile=fixture_path("certificate").
  */
 static int gate(const char *policies, uid_t uid)
 {
@@ -31,11 +32,11 @@ static int gate(const char *policies, uid_t uid)
     char conf[8192];
     int status, tries = 0;
 
-    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s%s", file("certificate"), policies,
+    snprintf(conf, sizeof conf, "CertificateFile=%s\n%s%s", fixture_path("certificate"), policies,
              strstr(policies, "GateBrake") ? "" : "GateBrake=off\n");
     /* a busy machine may not let the examination run before the gate's deadline */
     do {
-        start(S_CTX_JOB_SCRIPT, conf);
+        fixture_load(S_CTX_JOB_SCRIPT, conf);
         host_job.uid = uid;
         status = host_call("job_prolog");
         is_late = !may_be_late && strstr(host_log, "no answer within the gate's deadline");
@@ -80,14 +81,14 @@ static void gate_states(void)
         has_str(host_log, cases[i].says, "... with the message: %s", cases[i].says);
         has_str(host_log, "job 12 allowed", "... and that the job is allowed");
         memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "refuse", 6);
-        unlink(file("refused"));
+        unlink(fixture_path("refused"));
         is_int(gate(policies, 1000), -1, "%s, %s=refuse: refused", cases[i].name, cases[i].key);
         has_str(host_log, "error: muster: n2: certificate ", "... the log names the node");
         has_str(host_log, cases[i].says, "... with the message: %s", cases[i].says);
         has_str(host_log, "=refuse; next: muster certify -w n2", "... and the next step");
-        has_str(tree_text(file("refused")), cases[i].says, "... a note is written with: %s",
+        has_str(tree_text(fixture_path("refused")), cases[i].says, "... a note is written with: %s",
                 cases[i].says);
-        stat(file("refused"), &status);
+        stat(fixture_path("refused"), &status);
         is_int(status.st_mode & 07777, 0644, "... which everybody may read");
         is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root: passes", cases[i].name,
                cases[i].key);
@@ -157,7 +158,7 @@ static void gate_lets_through(void)
     unsetenv("SPANK_OnMissing");
     unsetenv("SPANK_SLURMD_NODENAME");
 
-    start(S_CTX_JOB_SCRIPT, "");
+    fixture_load(S_CTX_JOB_SCRIPT, "");
     is_int(host_call("job_prolog"), 0, "without policies a missing certificate is logged");
     is_int(host_call("job_prolog"), 0, "listed twice, the second job_prolog does nothing");
     ok(strstr(strstr(host_log, "allowed") + 1, "allowed") == NULL, "... without a message");
@@ -167,12 +168,12 @@ static void gate_lets_through(void)
 /* Writes the brake file of the health check, which says whether the gate may refuse jobs. */
 static void put_brake(const char *permission, const char *cause, long age_s)
 {
-    FILE *stream = fopen(file("brake"), "w");
+    FILE *stream = fopen(fixture_path("brake"), "w");
 
     fprintf(stream, "muster brake 1\ntime: %ld\nleave: %s\ncause: %s\nmessage: 7 of 8 nodes\n",
             (long)time(NULL) - age_s, permission, cause);
     fclose(stream);
-    chmod(file("brake"), 0644);
+    chmod(fixture_path("brake"), 0644);
 }
 
 static void gate_brakes(void)
@@ -201,7 +202,7 @@ static void gate_brakes(void)
     put_certificate(CHANGED);
     put_brake("yes", "changed nic eth77", 10);
     is_int(gate(braked, 1000), -1, "the cause of a changed node contains the changed fact");
-    unlink(file("brake"));
+    unlink(fixture_path("brake"));
 }
 
 /* A BatteryUser whose passwd entry is as long as those of directory services may be. */
@@ -212,9 +213,9 @@ static void gate_of_long_entry(void)
     memset(entry, 'x', sizeof entry - 1);
     memcpy(entry, "longuser:x:4711:4711:", 21);
     strcpy(entry + sizeof entry - 13, ":/:/bin/sh\n");
-    write_file(file("passwd"), entry);
+    write_file(fixture_path("passwd"), entry);
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount(file("passwd"), "/etc/passwd", NULL, MS_BIND, NULL) != 0) {
+        mount(fixture_path("passwd"), "/etc/passwd", NULL, MS_BIND, NULL) != 0) {
         tap_skip("no namespace of mounts for a passwd of our own");
     } else {
         put_certificate(MISSING);
@@ -223,7 +224,7 @@ static void gate_of_long_entry(void)
         is_int(gate("OnMissing=refuse\nBatteryUser=longuser\n", 1000), -1, "... and no other user");
         umount2("/etc/passwd", MNT_DETACH);
     }
-    unlink(file("passwd"));
+    unlink(fixture_path("passwd"));
 }
 
 int main(int argc, char *argv[])

@@ -19,7 +19,7 @@
 
 static void in_slurmd(void)
 {
-    start(S_CTX_SLURMD, "OnMissing=what\n");
+    fixture_load(S_CTX_SLURMD, "OnMissing=what\n");
     is_int(host_call("init"), 0, "slurmd: init succeeds whatever is in muster.conf");
     is_int(host_option("muster", "on"), -2, "... and registers no options");
     is_str(host_log, "", "... and logs nothing");
@@ -29,7 +29,7 @@ static void in_slurmd(void)
 
 static void in_allocator(spank_context_t context, const char *name)
 {
-    start(context, NULL);
+    fixture_load(context, NULL);
     is_int(host_call("init"), 0, "%s: init", name);
     is_int(host_option("muster", "on"), 0, "%s: --muster=on", name);
     is_int(host_option("muster", "OFF"), 0, "%s: --muster=OFF after it", name);
@@ -48,33 +48,33 @@ static void in_allocator(spank_context_t context, const char *name)
     is_int(host_call("local_user_init"), 0, "%s: local_user_init", name);
     is_int(host_call("exit"), 0, "%s: exit", name);
 
-    start(context, NULL);
+    fixture_load(context, NULL);
     setenv("MUSTER_ENVIRONMENT", "perhaps", 1);
     host_call("init");
     is_int(host_call("init_post_opt"), -1, "%s: MUSTER_ENVIRONMENT=perhaps is refused", name);
     is_str(host_log, "error: muster: MUSTER_ENVIRONMENT=perhaps: expected on or off\n",
            "... in one line");
 
-    start(context, NULL);
+    fixture_load(context, NULL);
     host_call("init");
     host_option("muster", "off");
     is_int(host_call("init_post_opt"), 0, "%s: the option takes precedence over the variable",
            name);
 
     setenv("MUSTER_ENVIRONMENT", "", 1);
-    start(context, NULL);
+    fixture_load(context, NULL);
     host_call("init");
     is_int(host_call("init_post_opt"), 0, "%s: an empty variable is ignored", name);
     unsetenv("MUSTER_ENVIRONMENT");
 
-    start(context, NULL);
+    fixture_load(context, NULL);
     host_arguments[1] = (char *)"confg=/etc/muster.conf";
     host_arguments[2] = (char *)"config=";
     is_int(host_call("init"), 0, "%s: an unknown argument in plugstack.conf does not fail", name);
     has_str(host_log, "error: muster: plugstack.conf: confg=/etc/muster.conf: expected config=PATH",
             "... and is reported");
 
-    start(context, NULL);
+    fixture_load(context, NULL);
     host_call("init");
     is_int(host_call("init"), 0, "%s: init a second time does not fail", name);
     has_str(host_log, "plugin listed twice", "... and is reported");
@@ -84,7 +84,7 @@ static void in_allocator(spank_context_t context, const char *name)
 
 static void start_step(const char *conf)
 {
-    start(S_CTX_REMOTE, conf);
+    fixture_load(S_CTX_REMOTE, conf);
     host_setenv("SLURM_JOB_ID", "12");
     host_setenv("SLURM_STEP_ID", "3");
     host_setenv("SLURM_STEP_NODELIST", "n[1-2]");
@@ -206,11 +206,11 @@ static void step_with_bad_conf(void)
     has_str(host_log, "tell: muster: n2: environment left unchanged: ", "... and one for the user");
 
     start_step(NULL);
-    mkdir(file("muster.conf"), 0755);
+    mkdir(fixture_path("muster.conf"), 0755);
     host_call("init");
     step_gets("RANK", "(unset)", "with a directory in place of muster.conf nothing is set");
     host_unload();
-    rmdir(file("muster.conf"));
+    rmdir(fixture_path("muster.conf"));
 }
 
 static void step_switched_off(void)
@@ -290,7 +290,7 @@ static const char *preloaded(const char *option, const char *before)
     static char word[512];
 
     start_step("SetEnvironment=no\n");
-    snprintf(word, sizeof word, "library=%s", file("a.so"));
+    snprintf(word, sizeof word, "library=%s", fixture_path("a.so"));
     host_arguments[1] = word;
     if (before != NULL)
         host_setenv("LD_PRELOAD", before);
@@ -306,7 +306,7 @@ static void step_with_collectives(void)
 {
     char library[256], expected[600];
 
-    snprintf(library, sizeof library, "%s", file("a.so"));
+    snprintf(library, sizeof library, "%s", fixture_path("a.so"));
     write_file(library, "");
     is_str(preloaded("muster", NULL), library, "--collectives=muster preloads");
     snprintf(expected, sizeof expected, "%s:/x/b.so c.so", library);
@@ -546,7 +546,7 @@ static void hostile_environment(void)
     host_call("init");
     step_gets("RANK", "2", "a step without a command line");
 
-    start(S_CTX_REMOTE, "");
+    fixture_load(S_CTX_REMOTE, "");
     host_call("init");
     host_call("init_post_opt");
     is_int(host_call("task_init"), 0, "a step without any variable of Slurm");
@@ -566,7 +566,8 @@ static void hostile_environment(void)
     begin_step("");
     host_call("init");
     host_call("init_post_opt");
-    write_file(file("muster.conf"), "SetEnvironment=no\n"); /* as the second line would read it */
+    write_file(fixture_path("muster.conf"),
+               "SetEnvironment=no\n"); /* as the second line would read it */
     start_task("2", "0");
     is_str(value("RANK"), "2", "listed twice, a step uses the arguments of the first line");
 }

@@ -19,7 +19,7 @@ enum { SLURM_ENTRY_MAX = 32 * 4096 };
 
 struct spank_handle host_job;
 char *host_log;
-int host_api_fails_at, host_api_calls, host_busy;
+int host_api_fails_at, host_api_calls, host_internal_depth;
 
 static char **environment;
 static size_t environment_count;
@@ -33,7 +33,7 @@ static void environment_replace(const char *name, const char *entry)
     size_t length = strlen(name), count = 0;
     char **next;
 
-    host_busy++;
+    host_internal_depth++;
     next = calloc(environment_count + 2, sizeof *next);
     for (size_t i = 0; i < environment_count; i++)
         if (strncmp(environment[i], name, length) != 0 || environment[i][length] != '=')
@@ -44,7 +44,7 @@ static void environment_replace(const char *name, const char *entry)
     free(environment);
     environment = next;
     environment_count = count;
-    host_busy--;
+    host_internal_depth--;
 }
 
 void host_environment_clear(void)
@@ -61,12 +61,12 @@ void host_setenv(const char *name, const char *value)
     size_t size = strlen(name) + strlen(value) + 2;
     char *entry;
 
-    host_busy++;
+    host_internal_depth++;
     entry = malloc(size);
     snprintf(entry, size, "%s=%s", name, value);
     environment_replace(name, entry);
     free(entry);
-    host_busy--;
+    host_internal_depth--;
 }
 
 void host_unsetenv(const char *name)

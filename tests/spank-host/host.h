@@ -61,7 +61,7 @@ extern char *host_log;
 extern int host_api_fails_at, host_api_calls;
 
 /* Above 0 while the stand-in changes the environment; fault.c makes none of its calls fail. */
-extern int host_busy;
+extern int host_internal_depth;
 
 /* Whether a hook or an option's callback is running; true in processes that it forks, too. */
 extern bool host_in_hook;

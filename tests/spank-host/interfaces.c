@@ -123,7 +123,7 @@ static int slurmd_start(void)
 
 /* ---------------------------------------------------------------- */
 
-static const char *const made =
+static const char *const expected_settings =
     "txqueuelen 77 mtu 4000 arp_ignore 1 arp_announce 2 arp_filter 0 rp_filter 2 accept_local 0 "
     "up 1 ";
 
@@ -138,12 +138,12 @@ static void jobs(const char *before)
     configure(settings);
     is_int(prolog(12), 0, "a prolog");
     is_str(host_log, "", "... without a message");
-    is_str(state(), made, "... makes the settings");
+    is_str(state(), expected_settings, "... makes the settings");
     is_int(prolog(13), 0, "the prolog of a second job");
     is_int(epilog(12), 0, "the epilog of the first");
-    is_str(state(), made, "... leaves the settings to the second");
+    is_str(state(), expected_settings, "... leaves the settings to the second");
     is_int(slurmd_start(), 0, "slurmd restarts");
-    is_str(state(), made, "... and leaves them, too");
+    is_str(state(), expected_settings, "... and leaves them, too");
     is_int(epilog(13), 0, "the epilog of the second");
     is_str(host_log, "", "... without a message");
     is_str(state(), before, "... restores all settings");
@@ -265,7 +265,7 @@ static void orphaned(const char *before)
            err.text);
     journal_clear(&journal);
     is_int(run("init", S_CTX_REMOTE, 13, -1), 0, "a step starts");
-    is_str(state(), made, "... and leaves these settings");
+    is_str(state(), expected_settings, "... and leaves these settings");
     is_int(slurmd_start(), 0, "slurmd starts");
     is_str(state(), before, "... and restores all");
     is_int(access(file("interfaces"), F_OK), -1, "... and removes the journal");

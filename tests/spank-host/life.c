@@ -50,7 +50,7 @@ static void each_line(const char *text, void (*take)(const char *line))
     }
 }
 
-static void put_environ(const char *line)
+static void environ_set(const char *line)
 {
     const char *equals = strchr(line, '=');
     char *name = strndup(line, equals != NULL ? (size_t)(equals - line) : strlen(line));
@@ -60,7 +60,7 @@ static void put_environ(const char *line)
     free(name);
 }
 
-static void put_job(const char *line)
+static void job_environment_set(const char *line)
 {
     const char *equals = strchr(line, '=');
     char *name = strndup(line, equals != NULL ? (size_t)(equals - line) : strlen(line));
@@ -72,7 +72,7 @@ static void put_job(const char *line)
 
 static int option_status; /* -1: a callback failed since it was set to 0 */
 
-static void give_option(const char *line)
+static void option_pass(const char *line)
 {
     const char *equals = strchr(line, '=');
     char *name = strndup(line, equals != NULL ? (size_t)(equals - line) : strlen(line));
@@ -83,7 +83,7 @@ static void give_option(const char *line)
 }
 
 /* Sets the prolog's copy of an option, which the front put into the job control environment. */
-static void put_spank_option(const char *line)
+static void prolog_option_set(const char *line)
 {
     char copy[4096], name[4200];
 
@@ -218,7 +218,8 @@ static void load(const struct life *life, spank_context_t context)
     host_job.gid = host_job.uid;
     snprintf(config, sizeof config, "config=%s/muster.conf", directory);
     host_arguments[count++] = config;
-    snprintf(words, sizeof words, "%s", life->words != NULL ? life->words : "");
+    snprintf(words, sizeof words, "%s",
+             life->plugstack_arguments != NULL ? life->plugstack_arguments : "");
     while (count < WORDS && (word = strsep(&rest, " \t\n")) != NULL)
         if (*word != '\0')
             host_arguments[count++] = word;
@@ -241,7 +242,7 @@ static void run_front(const struct life *life, spank_context_t context, const ch
     call("init", worst);
     option_status = host_options_from_environ();
     if (option_status == 0)
-        each_line(options, give_option);
+        each_line(options, option_pass);
     if (option_status != 0)
         *worst = -1;
     if (*worst == 0) {
@@ -262,7 +263,7 @@ void life_front(const struct life *life)
     clearenv();
     setenv("PATH", "/usr/bin:/bin", 1);
     setenv("HOME", "/", 1);
-    each_line(life->environment, put_environ);
+    each_line(life->environment, environ_set);
     run_front(life, life->front == FRONT_SRUN ? S_CTX_LOCAL : S_CTX_ALLOCATOR, life->options,
               &outcome->front, &outcome->user);
 }
@@ -270,7 +271,7 @@ void life_front(const struct life *life)
 void life_inner_srun(const struct life *life)
 {
     clearenv();
-    each_entry(&outcome->shell, put_environ);
+    each_entry(&outcome->shell, environ_set);
     run_front(life, S_CTX_LOCAL, life->step_options, &outcome->step_front, &outcome->user);
 }
 
@@ -301,8 +302,8 @@ static void run_script(const struct life *life, const char *hook, int *worst)
     setenv("SLURM_CLUSTER_NAME", "lab", 1);
     setenv("SLURMD_NODENAME", "n2", 1);
     setenv("SLURM_SCRIPT_CONTEXT", hook, 1);
-    each_line(life->options, put_spank_option);
-    each_line(life->spank, put_environ);
+    each_line(life->options, prolog_option_set);
+    each_line(life->spank, environ_set);
     close(0);
     load(life, S_CTX_JOB_SCRIPT);
     call(hook, worst);
@@ -336,7 +337,7 @@ static void put_step_environment(const struct life *life, const struct life_envi
 
     for (size_t at = 0; at < from->length; at += strlen(from->text + at) + 1)
         if (!life->is_export_none || strncmp(from->text + at, "SLURM_", strlen("SLURM_")) == 0)
-            put_job(from->text + at);
+            job_environment_set(from->text + at);
     if (life->component_first > 0) {
         total = life->component_first + (long)host_job.local_tasks;
         host_setenv("SLURM_HET_SIZE", "2");
@@ -358,7 +359,7 @@ static void put_step_environment(const struct life *life, const struct life_envi
 }
 
 /* Removes the variables of options that no callback took. */
-static void scrub_options(void)
+static void options_remove_unused(void)
 {
     static const char prefix[] = "_SLURM_SPANK_OPTION_";
 
@@ -443,12 +444,12 @@ static void run_step(const struct life *life, uint32_t step_id, int tasks,
     call("init", &unused);
     option_status = 0;
     if (step_id < INTERACTIVE_STEP)
-        each_line(outcome->launch, give_option);
+        each_line(outcome->launch, option_pass);
     if (option_status < 0)
         outcome->remote_option = -1;
     if (step_id >= INTERACTIVE_STEP || life->is_callback_twice)
         host_options_from_job();
-    scrub_options();
+    options_remove_unused();
     call("init_post_opt", &unused);
     if (step_id == EXTERN_STEP) {
         call("task_post_fork", &unused); /* once, without a task */

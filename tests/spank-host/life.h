@@ -22,9 +22,9 @@ struct life {
     const char *environment;  /* of the user: "NAME=value\nNAME=value" */
     const char *spank;        /* variables that the prolog gets, SPANK_... as the user set them */
     const char *conf;         /* text of muster.conf; NULL: no muster.conf */
-    const char *words;        /* of plugstack.conf after config=...: "root=/x y" */
-    const char *argv;         /* command line of the step: "torchrun -x"; NULL: ./a.out */
-    int tasks;                /* on this node, the second of two; 0: two tasks */
+    const char *plugstack_arguments; /* of plugstack.conf after config=...: "root=/x y" */
+    const char *argv;                /* command line of the step: "torchrun -x"; NULL: ./a.out */
+    int tasks;                       /* on this node, the second of two; 0: two tasks */
     int component_first; /* above 0: the step is the second component of a heterogeneous job, and
                             this is its first rank */
     bool is_export_none; /* --export=NONE: only SLURM_... of the user's environment is kept */

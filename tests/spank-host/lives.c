@@ -72,7 +72,8 @@ static const struct {
      .tasks = "RANK=2",
      .says = "plugin listed twice"},
     {.life = {"a plugstack.conf with bad words",
-              .words = "config=relative confg=/x # what a distracted administrator writes"},
+              .plugstack_arguments =
+                  "config=relative confg=/x # what a distracted administrator writes"},
      .tasks = "RANK=2",
      .says = "expected config="},
     {.life = {"a muster.conf with a bad line", .conf = "SetEnvironment=perhaps\n"},
@@ -125,8 +126,9 @@ static void live(size_t i, const char *root)
     const struct outcome *outcome;
     char words[4200], conf[512];
 
-    snprintf(words, sizeof words, "%s %s", root, life.words != NULL ? life.words : "");
-    life.words = words;
+    snprintf(words, sizeof words, "%s %s", root,
+             life.plugstack_arguments != NULL ? life.plugstack_arguments : "");
+    life.plugstack_arguments = words;
     snprintf(conf, sizeof conf, "%s%s", life.conf != NULL ? life.conf : "", quiet);
     life.conf = conf;
     outcome = life_run(&life);
@@ -158,7 +160,8 @@ enum { ITEMS_APART = 1 };
  * refused, and a task without its variables has a message that says why. */
 static void without_an_item(const char *root)
 {
-    struct life life = {"srun", .words = root, .environment = "MUSTER_EXPLAIN=1", .conf = quiet};
+    struct life life = {"srun", .plugstack_arguments = root, .environment = "MUSTER_EXPLAIN=1",
+                        .conf = quiet};
     const struct outcome *outcome = life_run(&life);
     struct life_environment *whole = malloc(sizeof *whole);
     unsigned broken = 0, silent = 0, refused = 0, at = 1;

@@ -21,7 +21,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-static munge_err_t mood(void)
+static munge_err_t fault_status(void)
 {
     const char *text = getenv("FAKE_MUNGE");
 
@@ -40,8 +40,8 @@ EXPORTED munge_err_t munge_encode(char **credential, munge_ctx_t context, const 
     size_t size = 64 + 2 * (size_t)length, n;
 
     (void)context;
-    if (mood() != EMUNGE_SUCCESS)
-        return mood();
+    if (fault_status() != EMUNGE_SUCCESS)
+        return fault_status();
     *credential = malloc(size);
     n = (size_t)snprintf(*credential, size, "MUNGE:%08x", (unsigned)getuid());
     for (int i = 0; i < length; i++)
@@ -62,8 +62,8 @@ EXPORTED munge_err_t munge_decode(const char *credential, munge_ctx_t context, v
     (void)gid;
     if (is != NULL && strcmp(is, "rotated") == 0)
         return EMUNGE_CRED_INVALID;
-    if (mood() != EMUNGE_SUCCESS)
-        return mood();
+    if (fault_status() != EMUNGE_SUCCESS)
+        return fault_status();
     if (sscanf(credential, "MUNGE:%8x%n", &maker, &at) != 1)
         return EMUNGE_BAD_CRED;
     bytes = malloc(strlen(credential));

@@ -20,8 +20,8 @@
 /* srun --preflight without a cluster: a script in place of the muster command records how it was
  * called, and ends as the test wants. */
 
-static char *given; /* the argument of this program that stands for srun's command line */
-static char plugin_path[4096], directory[4096], program[4200], config[4200], said[65536];
+static char *srun_argument; /* the argument of this program that stands for srun's command line */
+static char plugin_path[4096], directory[4096], program[4200], config[4200], calls_text[65536];
 
 /* Whether the syscall() below, which the plugin calls, lacks close_range, as Linux before 5.9 does
  * (RHEL 8). */
@@ -74,12 +74,12 @@ static void write_file(const char *name, const char *text, mode_t mode)
 static const char *calls(void)
 {
     FILE *stream = fopen(file("calls"), "r");
-    size_t length = stream ? fread(said, 1, sizeof said - 1, stream) : 0;
+    size_t length = stream ? fread(calls_text, 1, sizeof calls_text - 1, stream) : 0;
 
-    said[length] = '\0';
+    calls_text[length] = '\0';
     if (stream)
         fclose(stream);
-    return said;
+    return calls_text;
 }
 
 /* Loads the plugin for srun, with a muster command that ends by this shell command: "exit 1",
@@ -256,10 +256,10 @@ static void inside(void)
            "step 3 of a job is not in an allocation of srun's own");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
 
-    memcpy(given, "--jobid=12", strlen("--jobid=12"));
+    memcpy(srun_argument, "--jobid=12", strlen("--jobid=12"));
     is_int(quick("", "exit 1"), 0, "srun --jobid: a fault does not stop srun");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
-    memcpy(given, "--job-name", strlen("--job-name"));
+    memcpy(srun_argument, "--job-name", strlen("--job-name"));
     refuses("exit 1", "", "srun --job-name, in an allocation of its own");
 
     for (int is_marked = 1; is_marked >= 0; is_marked--) {
@@ -338,7 +338,7 @@ int main(int argc, char *argv[])
 
     if (argc < 2)
         execv("/proc/self/exe", again);
-    given = argv[1];
+    srun_argument = argv[1];
     snprintf(plugin_path, sizeof plugin_path, "%s/spank/spank_muster.so",
              build != NULL ? build : ".");
     snprintf(directory, sizeof directory, "/tmp/muster-preflight-XXXXXX");

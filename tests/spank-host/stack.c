@@ -48,7 +48,7 @@ static void bail(const char *what, const char *detail)
 
 /* ---------------------------------------------------------------- loading */
 
-static void *need(const char *name)
+static void *symbol_require(const char *name)
 {
     void *symbol = dlsym(plugin, name);
 
@@ -62,13 +62,13 @@ static void verify(void)
 {
     const unsigned *version;
 
-    need("plugin_name");
-    if (strcmp(need("plugin_type"), "spank") != 0)
-        bail("plugin_type is not spank", need("plugin_type"));
-    version = need("plugin_version");
+    symbol_require("plugin_name");
+    if (strcmp(symbol_require("plugin_type"), "spank") != 0)
+        bail("plugin_type is not spank", symbol_require("plugin_type"));
+    version = symbol_require("plugin_version");
     if ((*version ^ SLURM_VERSION_NUMBER) & 0xffff00)
         bail("plugin_version", "not this release of Slurm");
-    need("spank_plugin_version");
+    symbol_require("spank_plugin_version");
     if (dlsym(plugin, "init") != NULL || dlsym(plugin, "fini") != NULL)
         bail("Slurm would call", "init or fini");
     if (dlsym(plugin, "spank_options") != NULL)
@@ -190,7 +190,7 @@ spank_err_t host_register(const struct spank_option *option)
     return ESPANK_SUCCESS;
 }
 
-static int give(struct cached_option *option, const char *argument)
+static int option_call(struct cached_option *option, const char *argument)
 {
     int status = 0;
 
@@ -216,7 +216,7 @@ int host_option(const char *name, const char *argument)
 {
     struct cached_option *option = find_option(name);
 
-    return option == NULL ? -2 : give(option, argument);
+    return option == NULL ? -2 : option_call(option, argument);
 }
 
 int host_option_given(const char *name, const char **argument)
@@ -265,7 +265,7 @@ int host_options_from_environ(void)
 
         variable_of(&options[i], "SLURM_SPANK_", name, sizeof name);
         argument = getenv(name);
-        status = argument != NULL ? give(&options[i], argument) : 0;
+        status = argument != NULL ? option_call(&options[i], argument) : 0;
         if (status != 0)
             return status;
     }
@@ -282,7 +282,7 @@ void host_options_from_job(void)
         variable_of(&options[i], "", name, sizeof name);
         argument = host_getenv(name);
         if (argument != NULL)
-            give(&options[i], argument);
+            option_call(&options[i], argument);
         host_unsetenv(name);
     }
 }

@@ -62,7 +62,7 @@ static unsigned long hash_environ(void)
     return hash;
 }
 
-static void take(struct state *state)
+static void state_read(struct state *state)
 {
     struct itimerval timer;
     struct stat status;
@@ -110,7 +110,7 @@ static bool killed_children_are_gone(void)
 static void before_hook(const char *hook)
 {
     (void)hook;
-    take(&before);
+    state_read(&before);
 }
 
 static int may_fail(const char *hook)
@@ -131,7 +131,7 @@ static void after_hook(const char *hook, int status)
 {
     static struct state after;
 
-    take(&after);
+    state_read(&after);
     if (status != 0 && (status != -1 || !may_fail(hook)))
         complain(hook, "returned %d", status);
     for (int fd = 0; fd < FILES; fd++)
