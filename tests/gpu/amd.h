@@ -68,7 +68,7 @@ static uint32_t read_pages(int device, struct page *pages, uint32_t room)
     return all;
 }
 
-#define ONE(function, type, value)                                                                 \
+#define DEFINE_NUMBER(function, type, value)                                                       \
     API(function, device_t device, type *number)                                                   \
     {                                                                                              \
         ENTER(device, number);                                                                     \
@@ -77,7 +77,7 @@ static uint32_t read_pages(int device, struct page *pages, uint32_t room)
     }
 
 /* A number of the first sensor or kind of memory; the device has no others. */
-#define OF_FIRST(function, value)                                                                  \
+#define DEFINE_OF_FIRST(function, value)                                                           \
     API(function, device_t device, uint32_t kind, uint64_t *number)                                \
     {                                                                                              \
         ENTER(device, number);                                                                     \
@@ -86,7 +86,7 @@ static uint32_t read_pages(int device, struct page *pages, uint32_t room)
     }
 
 /* The temperature of the hotspot (sensor 1): now (metric 0), and the critical one (metric 5). */
-#define TEMPERATURE(function, unit, now, limit)                                                    \
+#define DEFINE_TEMPERATURE(function, unit, now, limit)                                             \
     API(function, device_t device, uint32_t sensor, int metric, int64_t *number)                   \
     {                                                                                              \
         ENTER(device, number);                                                                     \
@@ -101,7 +101,7 @@ enum { BLOCK_MEMORY = 1, BLOCK_GRAPHICS = 4, BLOCK_LINKS = 0x80 };
 
 #define ERROR_BLOCKS (NUMBER("ecc", 1) ? BLOCK_MEMORY | BLOCK_GRAPHICS | BLOCK_LINKS : 0)
 
-#define ERROR_COUNT(function)                                                                      \
+#define DEFINE_ERROR_COUNT(function)                                                               \
     API(function, device_t device, uint64_t block, struct error_count *count)                      \
     {                                                                                              \
         ENTER(device, count);                                                                      \

@@ -81,7 +81,7 @@ API(amdsmi_get_processor_handles, void *socket, uint32_t *count, void **processo
     return OK;
 }
 
-ONE(amdsmi_get_processor_type, uint32_t, 1) /* a GPU of AMD's */
+DEFINE_NUMBER(amdsmi_get_processor_type, uint32_t, 1) /* a GPU of AMD's */
 
 /* ---------------------------------------------------------------- identity */
 
@@ -150,11 +150,11 @@ API(amdsmi_get_gpu_driver_info, device_t device, struct driver *driver)
 
 /* ---------------------------------------------------------------- numbers */
 
-TEMPERATURE(amdsmi_get_temp_metric, 1, 41, 100)
-OF_FIRST(amdsmi_get_gpu_memory_total, NUMBER("memory", 206141652992))
+DEFINE_TEMPERATURE(amdsmi_get_temp_metric, 1, 41, 100)
+DEFINE_OF_FIRST(amdsmi_get_gpu_memory_total, NUMBER("memory", 206141652992))
 /* includes the memory that the driver reserves */
-OF_FIRST(amdsmi_get_gpu_memory_usage, NUMBER("memory_used", 0) + 297500672)
-ONE(amdsmi_gpu_xgmi_error_status, int, NUMBER("link_status", 0))
+DEFINE_OF_FIRST(amdsmi_get_gpu_memory_usage, NUMBER("memory_used", 0) + 297500672)
+DEFINE_NUMBER(amdsmi_gpu_xgmi_error_status, int, NUMBER("link_status", 0))
 
 API(amdsmi_get_gpu_pci_replay_counter, device_t device, uint64_t *count)
 {
@@ -236,13 +236,13 @@ API(amdsmi_get_pcie_info, device_t device, struct pcie *pcie)
 
 /* ---------------------------------------------------------------- memory and its errors */
 
-ONE(amdsmi_get_gpu_ecc_enabled, uint64_t, ERROR_BLOCKS)
+DEFINE_NUMBER(amdsmi_get_gpu_ecc_enabled, uint64_t, ERROR_BLOCKS)
 
 struct error_count {
     uint64_t correctable, uncorrectable, deferred, reserved[5];
 };
 
-ERROR_COUNT(amdsmi_get_gpu_ecc_count)
+DEFINE_ERROR_COUNT(amdsmi_get_gpu_ecc_count)
 
 API(amdsmi_get_gpu_bad_page_info, device_t device, uint32_t *count, struct page *pages)
 {
@@ -335,7 +335,7 @@ API(amdsmi_get_xgmi_info, device_t device, struct xgmi *xgmi)
 
 #ifndef STAND_IN_OLD
 
-ONE(amdsmi_get_gpu_bad_page_threshold, uint32_t, NUMBER("rows_limit", 256))
+DEFINE_NUMBER(amdsmi_get_gpu_bad_page_threshold, uint32_t, NUMBER("rows_limit", 256))
 
 struct link_status {
     uint32_t total;

@@ -16,11 +16,11 @@
 
 #ifdef STAND_IN_HIP
 enum { OK = 0, ALLOC_FAILED = 2, INVALID_VALUE = 3, INTERNAL_ERROR = 6, NOT_SUPPORTED = 7 };
-enum { C_64F = 7, C_TF32 = 6, C_32F = 2, C_32I = 9, AS_IT_IS = 111, TRANSPOSED = 112 };
+enum { C_64F = 7, C_TF32 = 6, C_32F = 2, C_32I = 9, NOT_TRANSPOSED = 111, TRANSPOSED = 112 };
 enum { A_OPERATION = 0, ALGORITHM_WORDS = 3 };
 #else
 enum { OK = 0, ALLOC_FAILED = 3, INVALID_VALUE = 7, INTERNAL_ERROR = 14, NOT_SUPPORTED = 15 };
-enum { C_64F = 70, C_TF32 = 77, C_32F = 68, C_32I = 72, AS_IT_IS = 0, TRANSPOSED = 1 };
+enum { C_64F = 70, C_TF32 = 77, C_32F = 68, C_32I = 72, NOT_TRANSPOSED = 0, TRANSPOSED = 1 };
 enum { A_OPERATION = 3, ALGORITHM_WORDS = 8 };
 #endif
 enum { R_32F = 0, R_64F = 1, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_8F_E4M3 = 28 };
@@ -66,7 +66,7 @@ API(cublasLtMatmulDescCreate, struct product **product, int compute, int scale)
     *product = calloc(1, sizeof **product);
     if (!*product)
         return ALLOC_FAILED;
-    **product = (struct product){compute, scale, {AS_IT_IS, AS_IT_IS}};
+    **product = (struct product){compute, scale, {NOT_TRANSPOSED, NOT_TRANSPOSED}};
     return OK;
 }
 
@@ -146,7 +146,7 @@ static bool is_supported(const struct product *product, const struct layout *a,
         if (rows[i].type == a->type && rows[i].type == b->type &&
             rows[i].compute == product->compute && rows[i].scale == product->scale &&
             rows[i].result == c->type && rows[i].result == d->type)
-            return product->operation[0] == TRANSPOSED && product->operation[1] == AS_IT_IS;
+            return product->operation[0] == TRANSPOSED && product->operation[1] == NOT_TRANSPOSED;
     return false;
 }
 

@@ -74,7 +74,7 @@ struct dim {
     unsigned x, y, z;
 };
 
-struct touch { /* the last access to a byte: by which thread of which launch */
+struct access { /* the last access to a byte: by which thread of which launch */
     uint32_t launch, thread, wrote;
 };
 
@@ -91,7 +91,7 @@ static struct allocation {
     char *memory;
     size_t size;
     struct device *device;
-    struct touch *touches;
+    struct access *accesses;
     int file; /* the memfd of its pages; -1: none, because its size is not a multiple of PAGE */
 } allocations[ALLOCATIONS];
 
@@ -105,7 +105,7 @@ struct module {
     void *handle;
     struct dim *block, *thread, *block_size, *grid;
     uint64_t *blocks;
-    int *loses; /* set by access: the atomic addition that begins is lost */
+    int *lose_addition; /* set by access: the atomic addition that begins is lost */
     void (**access)(void *, unsigned, int);
 };
 
@@ -436,7 +436,7 @@ API(cuMemAlloc_v2, uint64_t *address, size_t size)
 
             allocations[i] = (struct allocation){memory, size, current, NULL, file};
             if (state_number(-1, "races", 0))
-                allocations[i].touches = calloc(size + 1, sizeof(struct touch));
+                allocations[i].accesses = calloc(size + 1, sizeof(struct access));
             current->used += size;
             *address = (uintptr_t)allocations[i].memory;
             return allocations[i].memory ? OK : OUT_OF_MEMORY;
@@ -472,7 +472,7 @@ API(cuMemFree_v2, uint64_t address)
     } else {
         free(allocation->memory);
     }
-    free(allocation->touches);
+    free(allocation->accesses);
     *allocation = (struct allocation){NULL, 0, NULL, NULL, -1};
     return OK;
 }
@@ -610,7 +610,7 @@ API(cuModuleLoadData, struct module **module, const void *image)
     loaded->block_size = dlsym(loaded->handle, "blockDim");
     loaded->grid = dlsym(loaded->handle, "gridDim");
     loaded->blocks = dlsym(loaded->handle, "standin_blocks");
-    loaded->loses = dlsym(loaded->handle, "standin_loses");
+    loaded->lose_addition = dlsym(loaded->handle, "standin_loses");
     loaded->access = dlsym(loaded->handle, "standin_access");
     *module = loaded; /* fd stays open: another module must not get its path */
     return OK;
@@ -639,12 +639,13 @@ static struct {
     int error;
 } run;
 
-static void touch(struct allocation *allocation, const char *address, unsigned size, int is_write)
+static void access_record(struct allocation *allocation, const char *address, unsigned size,
+                          int is_write)
 {
     size_t first = (size_t)(address - allocation->memory);
 
     for (size_t i = first; i < first + size; i++) {
-        struct touch *last = &allocation->touches[i];
+        struct access *last = &allocation->accesses[i];
         bool is_same = last->launch == current->launches;
 
         if (is_same && last->thread != run.thread && (is_write || last->wrote)) {
@@ -652,7 +653,8 @@ static void touch(struct allocation *allocation, const char *address, unsigned s
                     run.thread);
             run.error = ILLEGAL_ADDRESS;
         }
-        *last = (struct touch){current->launches, run.thread, is_write || (is_same && last->wrote)};
+        *last =
+            (struct access){current->launches, run.thread, is_write || (is_same && last->wrote)};
     }
 }
 
@@ -696,12 +698,12 @@ static void on_access(void *address, unsigned size, int how)
         return;
     }
     if (how == 2) {
-        *run.module->loses = is_addition_lost(allocation);
+        *run.module->lose_addition = is_addition_lost(allocation);
         return;
     }
     run.bytes += size;
-    if (allocation->touches)
-        touch(allocation, address, size, is_write);
+    if (allocation->accesses)
+        access_record(allocation, address, size, is_write);
     if (is_write) {
         run.writes++;
         run.last_written = address;

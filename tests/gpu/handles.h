@@ -90,14 +90,14 @@ static int open_device(unsigned index, device_t *device, const char *function)
     return state_number((int)index, "lost", 0) ? LOST : OK;
 }
 
-#define TEXT(function, key, standard)                                                              \
+#define DEFINE_TEXT(function, key, standard)                                                       \
     API(function, device_t device, char *text, unsigned length)                                    \
     {                                                                                              \
         ENTER(device);                                                                             \
         return copy(state_text(device_index(device), key, standard), text, length);                \
     }
 
-#define ONE(function, key, standard)                                                               \
+#define DEFINE_NUMBER(function, key, standard)                                                     \
     API(function, device_t device, unsigned *number)                                               \
     {                                                                                              \
         ENTER(device);                                                                             \
@@ -106,7 +106,7 @@ static int open_device(unsigned index, device_t *device, const char *function)
     }
 
 /* A mode: the one now, and the one after the next reset. */
-#define PAIR(function, key, standard)                                                              \
+#define DEFINE_MODE(function, key, standard)                                                       \
     API(function, device_t device, unsigned *now, unsigned *pending)                               \
     {                                                                                              \
         ENTER(device);                                                                             \
@@ -115,7 +115,7 @@ static int open_device(unsigned index, device_t *device, const char *function)
         return OK;                                                                                 \
     }
 
-#define OF_TYPE(function, is_first, first, first_standard, other, other_standard)                  \
+#define DEFINE_OF_TYPE(function, is_first, first, first_standard, other, other_standard)           \
     API(function, device_t device, int type, unsigned *number)                                     \
     {                                                                                              \
         ENTER(device);                                                                             \

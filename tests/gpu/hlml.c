@@ -59,25 +59,26 @@ API(hlml_device_get_pci_info, device_t device, struct pci *pci)
     return OK;
 }
 
-TEXT(hlml_device_get_name, "name", "HL-225")
-TEXT(hlml_device_get_uuid, "uuid", "01P0-HL2080A0-15-TNPS34-20-07-00")
-TEXT(hlml_device_get_serial, "serial", "AN18013573")
-TEXT(hlml_get_fw_os_version, "firmware", "hl-gaudi2-1.15.0-fw-48.2.1")
+DEFINE_TEXT(hlml_device_get_name, "name", "HL-225")
+DEFINE_TEXT(hlml_device_get_uuid, "uuid", "01P0-HL2080A0-15-TNPS34-20-07-00")
+DEFINE_TEXT(hlml_device_get_serial, "serial", "AN18013573")
+DEFINE_TEXT(hlml_get_fw_os_version, "firmware", "hl-gaudi2-1.15.0-fw-48.2.1")
 
 /* ---------------------------------------------------------------- numbers */
 
-OF_TYPE(hlml_device_get_clock_info, 0, "clock", 200, "clock", 200)
-OF_TYPE(hlml_device_get_max_clock_info, 0, "clock_max", 1650, "clock_max", 1650)
-OF_TYPE(hlml_device_get_temperature, 0, "temperature", 28, "temperature_board", 24)
-OF_TYPE(hlml_device_get_temperature_threshold, 1, "temperature_limit", 95, "temperature_off", 105)
+DEFINE_OF_TYPE(hlml_device_get_clock_info, 0, "clock", 200, "clock", 200)
+DEFINE_OF_TYPE(hlml_device_get_max_clock_info, 0, "clock_max", 1650, "clock_max", 1650)
+DEFINE_OF_TYPE(hlml_device_get_temperature, 0, "temperature", 28, "temperature_board", 24)
+DEFINE_OF_TYPE(hlml_device_get_temperature_threshold, 1, "temperature_limit", 95, "temperature_off",
+               105)
 
-ONE(hlml_device_get_power_management_default_limit, "power_limit_default", 600000)
-ONE(hlml_device_get_pcie_replay_counter, "pcie_replays", 0)
-ONE(hlml_device_get_curr_pcie_link_width, "pcie_width", 16)
-ONE(hlml_device_get_curr_pcie_link_generation, "pcie_generation", 4)
-ONE(hlml_device_get_replaced_rows_pending_status, "rows_pending", 0)
+DEFINE_NUMBER(hlml_device_get_power_management_default_limit, "power_limit_default", 600000)
+DEFINE_NUMBER(hlml_device_get_pcie_replay_counter, "pcie_replays", 0)
+DEFINE_NUMBER(hlml_device_get_curr_pcie_link_width, "pcie_width", 16)
+DEFINE_NUMBER(hlml_device_get_curr_pcie_link_generation, "pcie_generation", 4)
+DEFINE_NUMBER(hlml_device_get_replaced_rows_pending_status, "rows_pending", 0)
 
-PAIR(hlml_device_get_ecc_mode, "ecc", 1)
+DEFINE_MODE(hlml_device_get_ecc_mode, "ecc", 1)
 
 API(hlml_device_get_total_ecc_errors, device_t device, unsigned type, unsigned counter,
     unsigned long long *count)

@@ -61,12 +61,12 @@ static bool has_device(void)
 
 /* ---------------------------------------------------------------- the thread of the root */
 
-static bool put_all(int fd, const void *data, size_t size)
+static bool send_all(int fd, const void *data, size_t size)
 {
     return send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-static bool take_all(int fd, void *data, size_t size)
+static bool receive_all(int fd, void *data, size_t size)
 {
     return size == 0 || recv(fd, data, size, MSG_WAITALL) == (ssize_t)size;
 }
@@ -101,7 +101,7 @@ static void compute(const struct member *members, int size, int rank, char *resu
 }
 
 /* Runs one operation of all ranks. Returns false if a rank is gone. */
-static bool serve(struct member *members, int size)
+static bool operation_run(struct member *members, int size)
 {
     struct header slowest = {.factor = 1};
     bool is_well = true;
@@ -109,9 +109,9 @@ static bool serve(struct member *members, int size)
     for (int i = 0; i < size && is_well; i++) {
         struct member *member = &members[i];
 
-        is_well = take_all(member->socket, &member->header, sizeof member->header) &&
+        is_well = receive_all(member->socket, &member->header, sizeof member->header) &&
                   (member->data = realloc(member->data, member->header.send + 1)) &&
-                  take_all(member->socket, member->data, member->header.send);
+                  receive_all(member->socket, member->data, member->header.send);
         slowest.is_hung |= member->header.is_hung;
         if (member->header.factor < slowest.factor)
             slowest.factor = member->header.factor;
@@ -122,8 +122,8 @@ static bool serve(struct member *members, int size)
         is_well = result != NULL;
         if (is_well) {
             compute(members, size, i, result);
-            is_well = put_all(members[i].socket, &slowest, sizeof slowest) &&
-                      put_all(members[i].socket, result, members[i].header.receive);
+            is_well = send_all(members[i].socket, &slowest, sizeof slowest) &&
+                      send_all(members[i].socket, result, members[i].header.receive);
         }
         free(result);
     }
@@ -140,14 +140,14 @@ static void *root_thread(void *argument)
         struct communicator member;
 
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (fd < 0 || !take_all(fd, &member, sizeof member) || member.size > RANKS)
+        if (fd < 0 || !receive_all(fd, &member, sizeof member) || member.size > RANKS)
             return NULL;
         size = member.size;
         members[member.rank].socket = fd;
     }
     for (int i = 0; i < joined; i++)
-        put_all(members[i].socket, &size, sizeof size);
-    while (joined == size && serve(members, size))
+        send_all(members[i].socket, &size, sizeof size);
+    while (joined == size && operation_run(members, size))
         continue;
     for (int i = 0; i < joined; i++) {
         close(members[i].socket);
@@ -229,8 +229,8 @@ API(ncclCommInitRank, struct communicator **communicator, int size, struct id id
     setsockopt(made->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (connect(made->socket, (struct sockaddr *)&id.address, sizeof id.address) != 0)
         return SYSTEM;
-    if (!put_all(made->socket, made, sizeof *made) ||
-        !take_all(made->socket, &answer, sizeof answer) || answer != size)
+    if (!send_all(made->socket, made, sizeof *made) ||
+        !receive_all(made->socket, &answer, sizeof answer) || answer != size)
         return REMOTE;
     *communicator = made;
     return OK;
@@ -286,10 +286,10 @@ static int operate(const char *name, enum kind kind, int root, const void *from,
     memcpy(sent, from, own.send);
     if (communicator->size > 1 && state_number(device, "nccl_wrong", 0))
         sent[send_count / 2] ^= 1 << 22; /* a high bit of the fraction of a float */
-    is_well = put_all(communicator->socket, &own, sizeof own) &&
-              put_all(communicator->socket, sent, own.send) &&
-              take_all(communicator->socket, &slowest, sizeof slowest) &&
-              take_all(communicator->socket, to, own.receive);
+    is_well = send_all(communicator->socket, &own, sizeof own) &&
+              send_all(communicator->socket, sent, own.send) &&
+              receive_all(communicator->socket, &slowest, sizeof slowest) &&
+              receive_all(communicator->socket, to, own.receive);
     free(sent);
     if (!is_well)
         return REMOTE;

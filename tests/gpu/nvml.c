@@ -60,7 +60,7 @@ API(nvmlDeviceGetHandleByIndex_v2, unsigned index, device_t *device)
         return copy(state_text(device_index(device), key, made), text, length);                    \
     }
 
-TEXT(nvmlDeviceGetName, "name", "NVIDIA H100 80GB HBM3")
+DEFINE_TEXT(nvmlDeviceGetName, "name", "NVIDIA H100 80GB HBM3")
 TEXT_OF(nvmlDeviceGetUUID, "uuid", "GPU-00000000-0000-4000-8000-%012d")
 TEXT_OF(nvmlDeviceGetSerial, "serial", "16510230%05d")
 TEXT_OF(nvmlDeviceGetVbiosVersion, "vbios", "96.00.74.00.0%d")
@@ -89,22 +89,22 @@ API(nvmlDeviceGetPciInfo_v3, device_t device, struct pci *pci)
 
 /* ---------------------------------------------------------------- numbers */
 
-ONE(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
-ONE(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default", 700000)
-ONE(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
-ONE(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
-ONE(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 5)
-ONE(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max", 5)
-ONE(nvmlDeviceGetPcieReplayCounter, "pcie_replays", 0)
-ONE(nvmlDeviceGetPersistenceMode, "persistence", 1)
-ONE(nvmlDeviceGetComputeMode, "compute_mode", 0)
+DEFINE_NUMBER(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
+DEFINE_NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default", 700000)
+DEFINE_NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
+DEFINE_NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
+DEFINE_NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 5)
+DEFINE_NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max", 5)
+DEFINE_NUMBER(nvmlDeviceGetPcieReplayCounter, "pcie_replays", 0)
+DEFINE_NUMBER(nvmlDeviceGetPersistenceMode, "persistence", 1)
+DEFINE_NUMBER(nvmlDeviceGetComputeMode, "compute_mode", 0)
 
-PAIR(nvmlDeviceGetEccMode, "ecc", 1)
-PAIR(nvmlDeviceGetMigMode, "mig", 0)
+DEFINE_MODE(nvmlDeviceGetEccMode, "ecc", 1)
+DEFINE_MODE(nvmlDeviceGetMigMode, "mig", 0)
 
-OF_TYPE(nvmlDeviceGetClockInfo, 1, "clock", 345, "memory_clock", 2619)
-OF_TYPE(nvmlDeviceGetMaxClockInfo, 1, "clock_max", 1980, "memory_clock_max", 2619)
-OF_TYPE(nvmlDeviceGetTemperature, 0, "temperature", 34, "temperature", 34)
+DEFINE_OF_TYPE(nvmlDeviceGetClockInfo, 1, "clock", 345, "memory_clock", 2619)
+DEFINE_OF_TYPE(nvmlDeviceGetMaxClockInfo, 1, "clock_max", 1980, "memory_clock_max", 2619)
+DEFINE_OF_TYPE(nvmlDeviceGetTemperature, 0, "temperature", 34, "temperature", 34)
 
 #ifdef STAND_IN_OLD
 API(nvmlDeviceGetCurrentClocksThrottleReasons, device_t device, unsigned long long *reasons)

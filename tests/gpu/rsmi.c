@@ -66,22 +66,23 @@ API(rsmi_dev_vbios_version_get, device_t device, char *text, uint32_t length)
     return copy("113-D65209-073", text, length, INSUFFICIENT_SIZE);
 }
 
-ONE(rsmi_dev_unique_id_get, uint64_t, 0x5f1a9b3c00000000 + device)
-ONE(rsmi_dev_xgmi_hive_id_get, uint64_t, 0x1a2b3c4d5e6f7081)
-TEMPERATURE(rsmi_dev_temp_metric_get, 1000, 38, 105)
-OF_FIRST(rsmi_dev_power_cap_get, NUMBER("power_limit", 560000) * 1000)
-ONE(rsmi_dev_power_cap_default_get, uint64_t, NUMBER("power_limit_default", 560000) * 1000)
-OF_FIRST(rsmi_dev_memory_total_get, NUMBER("memory", 68702699520))
-OF_FIRST(rsmi_dev_memory_usage_get, NUMBER("memory_used", 0) + 11000000)
-ONE(rsmi_dev_pci_replay_counter_get, uint64_t, NUMBER("pcie_replays", 0))
-ONE(rsmi_dev_xgmi_error_status, int, NUMBER("link_status", 0))
-ONE(rsmi_dev_ecc_enabled_get, uint64_t, ERROR_BLOCKS)
+DEFINE_NUMBER(rsmi_dev_unique_id_get, uint64_t, 0x5f1a9b3c00000000 + device)
+DEFINE_NUMBER(rsmi_dev_xgmi_hive_id_get, uint64_t, 0x1a2b3c4d5e6f7081)
+DEFINE_TEMPERATURE(rsmi_dev_temp_metric_get, 1000, 38, 105)
+DEFINE_OF_FIRST(rsmi_dev_power_cap_get, NUMBER("power_limit", 560000) * 1000)
+DEFINE_NUMBER(rsmi_dev_power_cap_default_get, uint64_t,
+              NUMBER("power_limit_default", 560000) * 1000)
+DEFINE_OF_FIRST(rsmi_dev_memory_total_get, NUMBER("memory", 68702699520))
+DEFINE_OF_FIRST(rsmi_dev_memory_usage_get, NUMBER("memory_used", 0) + 11000000)
+DEFINE_NUMBER(rsmi_dev_pci_replay_counter_get, uint64_t, NUMBER("pcie_replays", 0))
+DEFINE_NUMBER(rsmi_dev_xgmi_error_status, int, NUMBER("link_status", 0))
+DEFINE_NUMBER(rsmi_dev_ecc_enabled_get, uint64_t, ERROR_BLOCKS)
 
 struct error_count {
     uint64_t correctable, uncorrectable;
 };
 
-ERROR_COUNT(rsmi_dev_ecc_count_get)
+DEFINE_ERROR_COUNT(rsmi_dev_ecc_count_get)
 
 API(rsmi_dev_memory_reserved_pages_get, device_t device, uint32_t *count, struct page *pages)
 {
