@@ -240,7 +240,7 @@ def write_document(title, commands, lines, columns, rows):
     os.replace(document + ".new", document)
 
 
-def tell(name, lines, figures, found, where):
+def print_result(name, lines, figures, found, where):
     """Prints the table, the load and one line of JSON; writes that line to --json FILE."""
     where["load_after"] = load()
     for line in lines:

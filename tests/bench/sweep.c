@@ -41,7 +41,8 @@ struct sweep {
     size_t block; /* elements of a rank's block if the collective has blocks, else of all */
     enum element_type type;
     void *in, *out;
-    MPI_Comm forced[OPEN_MPI_ALGORITHMS]; /* from index 1: uses this algorithm of Open MPI */
+    /* from index 1: uses this algorithm of Open MPI */
+    MPI_Comm algorithm_comms[OPEN_MPI_ALGORITHMS];
 };
 
 struct candidate {
@@ -95,8 +96,8 @@ static const double long_us = 20000;
 
 /* Whether the candidate is left out: its call takes long, and much longer than the best of the same
  * group, ours or Open MPI's. So sizes with calls of a second are swept in minutes. */
-static bool is_out(const struct candidate *candidate, const struct candidate *candidates,
-                   unsigned count, unsigned chosen)
+static bool is_skipped(const struct candidate *candidate, const struct candidate *candidates,
+                       unsigned count, unsigned chosen)
 {
     static const double longer = 1.5;
 
@@ -123,7 +124,7 @@ static void time_all(const struct sweep *s, struct candidate *candidates, unsign
             bool is_long = round > -2 && c->first_us >= long_us;
             double time_us;
 
-            if (is_long && (round == -1 || is_out(c, candidates, count, chosen)))
+            if (is_long && (round == -1 || is_skipped(c, candidates, count, chosen)))
                 continue;
             time_us = mpi_call_time_us(run_once, &timed, is_long ? 0 : c->calls, c->calls);
             if (round == -2)
@@ -134,7 +135,7 @@ static void time_all(const struct sweep *s, struct candidate *candidates, unsign
                 c->us[round] = time_us;
         }
     for (unsigned i = 0; i < count && s->rank == 0; i++)
-        if (!is_out(&candidates[i], candidates, count, chosen))
+        if (!is_skipped(&candidates[i], candidates, count, chosen))
             mpi_call_print(collective_kind_name(s->kind), bytes, candidates[i].name,
                            candidates[i].us);
 }
@@ -206,7 +207,7 @@ static unsigned list_open_mpi(const struct sweep *s, struct candidate *candidate
         *candidate = candidate_of("", NULL, 0);
         memcpy(candidate->name, "mpi:", sizeof "mpi:");
         open_mpi_name(s->mpi_kind, i, candidate->name + strlen("mpi:"), NAME - (int)strlen("mpi:"));
-        candidate->mpi = s->forced[i];
+        candidate->mpi = s->algorithm_comms[i];
         count += mpi_call(s->mpi_kind, candidate->mpi, s->in, s->out, (int)s->block) == MPI_SUCCESS;
     }
     return count;
@@ -367,7 +368,7 @@ int main(int argc, char **argv)
     }
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     for (int i = 1; i < OPEN_MPI_ALGORITHMS && wire == WIRE_AS_IS; i++)
-        s.forced[i] = open_mpi_comm(i);
+        s.algorithm_comms[i] = open_mpi_comm(i);
     mpi_call_settle();
     kinds = argv[1];
     for (const char *kind = strtok_r(kinds, ",", &rest); kind != NULL;
@@ -380,7 +381,7 @@ int main(int argc, char **argv)
         }
     }
     for (int i = 1; i < OPEN_MPI_ALGORITHMS && wire == WIRE_AS_IS; i++)
-        MPI_Comm_free(&s.forced[i]);
+        MPI_Comm_free(&s.algorithm_comms[i]);
     MPI_T_finalize();
     tuned_comm_destroy(&s.comm);
     tuned_destroy(tuned);
