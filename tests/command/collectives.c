@@ -181,7 +181,7 @@ static void test_algorithm(struct collective *collective, const struct algorithm
 }
 
 /* Calls of 8 MiB and more, whose results are written past the caches. */
-static void test_much(struct collective *collective)
+static void test_large(struct collective *collective)
 {
     enum { ALL = 2 << 20 };
     struct buffers buffers = {.room = ALL + 2 * (size_t)ranks};
@@ -260,7 +260,7 @@ static void test_many(struct collective *collective, struct buffers *buffers)
 
 /* In a broadcast the root, and in a reduce the other ranks, go on while others sleep, until all
  * slots of a window are in use. Some calls need a large slot. */
-static void test_ahead(struct collective *collective)
+static void test_late_ranks(struct collective *collective)
 {
     enum { CALLS = 700, COUNT = 1500, SMALL = 40 };
     static int32_t given[COUNT], own[COUNT], sums[COUNT];
@@ -640,10 +640,10 @@ int main(int argc, char **argv)
         if (a->kind == COLLECTIVE_ALLREDUCE && !a->applies)
             test_wires(collective, a);
     test_wires(collective, algorithm_find(COLLECTIVE_ALLREDUCE, "rabenseifner"));
-    test_much(collective);
+    test_large(collective);
     test_many(collective, &buffers);
     if (ranks > 1) {
-        test_ahead(collective);
+        test_late_ranks(collective);
         test_own_messages(collective, &buffers);
     }
     test_allocations(collective, &buffers);

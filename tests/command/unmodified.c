@@ -63,7 +63,7 @@ struct buffer {
     size_t count;
 };
 
-static struct buffer take(size_t count)
+static struct buffer buffer_allocate(size_t count)
 {
     struct buffer buffer = {malloc(count * sizeof(int) + GUARD), count};
 
@@ -71,7 +71,7 @@ static struct buffer take(size_t count)
     return buffer;
 }
 
-static void give_back(struct buffer buffer, const char *what)
+static void buffer_free(struct buffer buffer, const char *what)
 {
     const unsigned char *guard = (const unsigned char *)(buffer.start + buffer.count);
 
@@ -89,7 +89,7 @@ static void fill(struct buffer buffer, int rank)
 static void test_reductions(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), root = ranks / 2;
-    struct buffer in = take((size_t)count), out = take((size_t)count);
+    struct buffer in = buffer_allocate((size_t)count), out = buffer_allocate((size_t)count);
 
     fill(in, rank);
     MPI_Allreduce(in.start, out.start, count, MPI_INT, MPI_SUM, comm);
@@ -107,8 +107,8 @@ static void test_reductions(MPI_Comm comm, int count)
     MPI_Allreduce(MPI_IN_PLACE, in.start, count, MPI_INT, MPI_SUM, comm);
     CHECK(memcmp(in.start, out.start, (size_t)count * sizeof(int)) == 0, "allreduce in place, %d",
           count);
-    give_back(in, "a reduction");
-    give_back(out, "a reduction");
+    buffer_free(in, "a reduction");
+    buffer_free(out, "a reduction");
 }
 
 static void test_scattered(MPI_Comm comm, int count)
@@ -118,8 +118,8 @@ static void test_scattered(MPI_Comm comm, int count)
     struct buffer in, out;
 
     count = count / ranks + 1;
-    in = take((size_t)count * (size_t)ranks);
-    out = take((size_t)count);
+    in = buffer_allocate((size_t)count * (size_t)ranks);
+    out = buffer_allocate((size_t)count);
     fill(in, rank);
     MPI_Reduce_scatter_block(in.start, out.start, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
@@ -127,24 +127,24 @@ static void test_scattered(MPI_Comm comm, int count)
     CHECK(bad == 0, "reduce-scatter of blocks of %d", count);
     MPI_Reduce_scatter_block(MPI_IN_PLACE, in.start, count, MPI_INT, MPI_SUM, comm);
     CHECK(memcmp(in.start, out.start, (size_t)count * sizeof(int)) == 0, "... in place, %d", count);
-    give_back(in, "a reduce-scatter of blocks");
-    give_back(out, "a reduce-scatter of blocks");
+    buffer_free(in, "a reduce-scatter of blocks");
+    buffer_free(out, "a reduce-scatter of blocks");
 
     for (int r = 0; r < ranks; r++) {
         lengths[r] = r % 3 == 1 ? 0 : count - r % 2;
         begin += r < rank ? lengths[r] : 0;
         all += lengths[r];
     }
-    in = take((size_t)all);
-    out = take((size_t)lengths[rank]);
+    in = buffer_allocate((size_t)all);
+    out = buffer_allocate((size_t)lengths[rank]);
     fill(in, rank);
     bad = 0;
     MPI_Reduce_scatter(in.start, out.start, lengths, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < lengths[rank]; i++)
         bad += out.start[i] != sum(ranks, begin + i);
     CHECK(bad == 0, "reduce-scatter, %d", count);
-    give_back(in, "a reduce-scatter");
-    give_back(out, "a reduce-scatter");
+    buffer_free(in, "a reduce-scatter");
+    buffer_free(out, "a reduce-scatter");
     free(lengths);
 }
 
@@ -165,14 +165,14 @@ static MPI_Datatype derived(int number, int *extent)
     return type;
 }
 
-static void test_moves(MPI_Comm comm, int count)
+static void test_data_movement(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), root = ranks - 1, bad = 0, extent;
     int block = count / ranks + (count > 0);
     MPI_Datatype type = derived(rank, &extent);
     struct buffer in, out;
 
-    in = take((size_t)count * (size_t)extent);
+    in = buffer_allocate((size_t)count * (size_t)extent);
     for (int i = 0; i < count && rank == root; i++)
         in.start[i * extent] = element(root, i);
     MPI_Bcast(in.start, count, type, root, comm);
@@ -183,10 +183,10 @@ static void test_moves(MPI_Comm comm, int count)
     for (int i = 0; i < count * extent; i++)
         bad += i % extent != 0 && in.start[i] != 0x5a5a5a5a;
     CHECK(bad == 0, "broadcast of %d writes between elements", count);
-    give_back(in, "a broadcast");
+    buffer_free(in, "a broadcast");
 
-    in = take((size_t)block);
-    out = take((size_t)block * (size_t)ranks * (size_t)extent);
+    in = buffer_allocate((size_t)block);
+    out = buffer_allocate((size_t)block * (size_t)ranks * (size_t)extent);
     fill(in, rank);
     MPI_Allgather(in.start, block, MPI_INT, out.start, block, type, comm);
     bad = 0;
@@ -201,8 +201,8 @@ static void test_moves(MPI_Comm comm, int count)
     for (int i = 0; i < block * ranks; i++)
         bad += out.start[i * extent] != element(i / block, i % block);
     CHECK(bad == 0, "all-gather in place of %d as type %d", block, rank % 3);
-    give_back(in, "an all-gather");
-    give_back(out, "an all-gather");
+    buffer_free(in, "an all-gather");
+    buffer_free(out, "an all-gather");
     if (type != MPI_INT)
         MPI_Type_free(&type);
 }
@@ -211,7 +211,8 @@ static void test_all_to_all(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), bad = 0;
     int block = count / ranks / ranks + (count > 0);
-    struct buffer in = take((size_t)block * (size_t)ranks), out = take(in.count);
+    struct buffer in = buffer_allocate((size_t)block * (size_t)ranks),
+                  out = buffer_allocate(in.count);
 
     fill(in, rank);
     MPI_Alltoall(in.start, block, MPI_INT, out.start, block, MPI_INT, comm);
@@ -221,8 +222,8 @@ static void test_all_to_all(MPI_Comm comm, int count)
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in.start, block, MPI_INT, comm);
     CHECK(memcmp(in.start, out.start, in.count * sizeof(int)) == 0, "all-to-all in place, %d",
           block);
-    give_back(in, "an all-to-all");
-    give_back(out, "an all-to-all");
+    buffer_free(in, "an all-to-all");
+    buffer_free(out, "an all-to-all");
 }
 
 /* Blocks of several sizes, some empty, stored in reverse order. */
@@ -238,16 +239,16 @@ static void test_variable(MPI_Comm comm, int count)
         places[r] = all;
         all += lengths[r];
     }
-    in = take((size_t)lengths[rank]);
-    out = take((size_t)all);
+    in = buffer_allocate((size_t)lengths[rank]);
+    out = buffer_allocate((size_t)all);
     fill(in, rank);
     MPI_Allgatherv(in.start, lengths[rank], MPI_INT, out.start, lengths, places, MPI_INT, comm);
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < lengths[r]; i++)
             bad += out.start[places[r] + i] != element(r, i);
     CHECK(bad == 0, "all-gather of blocks of all sizes, %d", count);
-    give_back(in, "an all-gather of all sizes");
-    give_back(out, "an all-gather of all sizes");
+    buffer_free(in, "an all-gather of all sizes");
+    buffer_free(out, "an all-gather of all sizes");
 
     all = 0;
     for (int r = ranks - 1; r >= 0; r--) {
@@ -258,8 +259,8 @@ static void test_variable(MPI_Comm comm, int count)
         places[r] = all;
         all += lengths[r];
     }
-    in = take((size_t)in_all);
-    out = take((size_t)all);
+    in = buffer_allocate((size_t)in_all);
+    out = buffer_allocate((size_t)all);
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < in_lengths[r]; i++)
             in.start[in_places[r] + i] = element(rank * 17 + r, i);
@@ -270,8 +271,8 @@ static void test_variable(MPI_Comm comm, int count)
         for (int i = 0; i < lengths[r]; i++)
             bad += out.start[places[r] + i] != element(r * 17 + rank, i);
     CHECK(bad == 0, "all-to-all of blocks of all sizes, %d", count);
-    give_back(in, "an all-to-all of all sizes");
-    give_back(out, "an all-to-all of all sizes");
+    buffer_free(in, "an all-to-all of all sizes");
+    buffer_free(out, "an all-to-all of all sizes");
     free(lengths);
 }
 
@@ -281,7 +282,7 @@ static void test_own_orders(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), gap = rank < 2 ? 3 : 0, bad = 0;
     int *lengths = calloc((size_t)ranks * 2, sizeof *lengths), *places = lengths + ranks;
-    struct buffer out = take((size_t)ranks * (size_t)(count + gap));
+    struct buffer out = buffer_allocate((size_t)ranks * (size_t)(count + gap));
 
     for (int r = 0; r < ranks; r++) {
         lengths[r] = count;
@@ -294,7 +295,7 @@ static void test_own_orders(MPI_Comm comm, int count)
         for (int i = 0; i < count; i++)
             bad += out.start[places[r] + i] != element(r, i);
     CHECK(bad == 0, "all-gather in place in each rank's order, %d", count);
-    give_back(out, "an all-gather in each rank's order");
+    buffer_free(out, "an all-gather in each rank's order");
     free(lengths);
 }
 
@@ -362,7 +363,7 @@ static void test_non_blocking(MPI_Comm comm)
 
 /* Repeats the same call. Then rank 0 alone has a new type with the old handle of another size: all
  * ranks must still treat the call in the same way. */
-static void test_again(MPI_Comm comm)
+static void test_repeated(MPI_Comm comm)
 {
     enum { LONG = 1 << 18 };
     static int values[LONG];
@@ -397,13 +398,13 @@ static void test_comm(MPI_Comm comm)
     for (int i = 0; i < COUNTS; i++) {
         test_reductions(comm, counts[i]);
         test_scattered(comm, counts[i]);
-        test_moves(comm, counts[i]);
+        test_data_movement(comm, counts[i]);
         test_all_to_all(comm, counts[i]);
         test_variable(comm, counts[i]);
         test_own_orders(comm, counts[i]);
     }
     test_types(comm);
-    test_again(comm);
+    test_repeated(comm);
     test_non_blocking(comm);
 }
 
@@ -435,7 +436,7 @@ static void test_huge(void)
 }
 
 /* Empty blocks, of types with more bytes than an int can count. */
-static void test_great_types(MPI_Comm comm)
+static void test_large_types(MPI_Comm comm)
 {
     enum { MANY = 1 << 28 };
     int ranks = size_of(comm);
@@ -461,14 +462,14 @@ static void test_great_types(MPI_Comm comm)
 static void test_aliases(void)
 {
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD), bad = 0;
-    struct buffer all = take((size_t)ranks);
+    struct buffer all = buffer_allocate((size_t)ranks);
 
     all.start[0] = element(rank, 0);
     MPI_Allgather(all.start, 1, MPI_INT, all.start, 1, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; r++)
         bad += all.start[r] != element(r, 0);
     CHECK(bad == 0, "an all-gather from the beginning of its own result");
-    give_back(all, "an all-gather");
+    buffer_free(all, "an all-gather");
 }
 
 static size_t resident_bytes(void)
@@ -488,7 +489,7 @@ static void test_memory(void)
 {
     enum { MUCH = 20 << 20 };
     size_t before = resident_bytes(), after;
-    struct buffer data = take(2 * MUCH);
+    struct buffer data = buffer_allocate(2 * MUCH);
     MPI_Datatype type;
 
     MPI_Type_vector(MUCH, 1, 2, MPI_INT, &type);
@@ -496,7 +497,7 @@ static void test_memory(void)
     MPI_Allreduce(MPI_IN_PLACE, data.start, MUCH, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Bcast(data.start, 1, type, 0, MPI_COMM_WORLD);
     MPI_Type_free(&type);
-    give_back(data, "a call of much data");
+    buffer_free(data, "a call of much data");
     after = resident_bytes();
     CHECK(after < before + (40 << 20), "%zu MiB are kept", (after - before) >> 20);
 }
@@ -510,7 +511,7 @@ static void test_comms(void)
     test_comm(MPI_COMM_SELF);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
     test_reductions(reversed, 1000);
-    test_moves(reversed, 1000);
+    test_data_movement(reversed, 1000);
     MPI_Comm_free(&reversed);
     for (int i = 0; i < 20; i++) { /* made and freed */
         MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
@@ -563,7 +564,8 @@ static void test_progress(void)
     enum { LONG = 1 << 22 };
     MPI_Request sending = MPI_REQUEST_NULL;
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD), sum = 0;
-    struct buffer message = take(LONG), in = take((size_t)ranks), out = take((size_t)ranks);
+    struct buffer message = buffer_allocate(LONG), in = buffer_allocate((size_t)ranks),
+                  out = buffer_allocate((size_t)ranks);
 
     for (int i = 0; i < 2; i++) { /* the first round makes what the second uses */
         fill(in, rank);
@@ -579,16 +581,16 @@ static void test_progress(void)
         MPI_Wait(&sending, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    give_back(message, "a message");
-    give_back(in, "an all-to-all");
-    give_back(out, "an all-to-all");
+    buffer_free(message, "a message");
+    buffer_free(in, "an all-to-all");
+    buffer_free(out, "an all-to-all");
 }
 
 static void *drive(void *comm)
 {
     for (int i = 0; i < 30; i++) {
         test_reductions(*(MPI_Comm *)comm, 1000);
-        test_moves(*(MPI_Comm *)comm, 300);
+        test_data_movement(*(MPI_Comm *)comm, 300);
     }
     return NULL;
 }
@@ -624,7 +626,7 @@ static void test_errors(void)
     CHECK(code != MPI_SUCCESS, "a root that is none is an error");
     code = MPI_Allreduce(&value, &result, 1, MPI_DOUBLE_COMPLEX, MPI_MAX, comm);
     CHECK(code != MPI_SUCCESS, "an operation that the type lacks is an error");
-    test_great_types(comm);
+    test_large_types(comm);
     MPI_Comm_free(&comm);
 }
 
@@ -644,7 +646,7 @@ static void test_spawned(char *program)
     CHECK(size_of(all) == size_of(MPI_COMM_WORLD) + 1 || program == NULL, "ranks of both jobs");
     for (int i = 0; i < 20; i++) {
         test_reductions(all, 1000);
-        test_moves(all, 1000);
+        test_data_movement(all, 1000);
         test_reductions(MPI_COMM_WORLD, 1000);
     }
     MPI_Comm_free(&all);
