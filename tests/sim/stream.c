@@ -29,7 +29,7 @@ static double speed_at(double mbps, const struct stream_timing *timing, double t
     return timing && since_s < timing->slow_s ? timing->share * mbps : mbps;
 }
 
-/* Sends that much; returns when it is there. */
+/* Returns the time at which that much has arrived. */
 static double send(double mbps, const struct stream_timing *timing, double begin_s, double mbit)
 {
     double now_s = begin_s;
@@ -51,9 +51,11 @@ void stream_run(const struct stream_plan *plan, double mbps, const struct stream
     int count = 0, first;
 
     *now_s += plan->warmup_s;
+    *best_mbps = record->value = record->low = record->high = 0;
+    if (mbps <= 0)
+        return;
     mbit = speed_at(mbps, timing, *now_s) * plan->sample_s;
     begin_s = *now_s;
-    *best_mbps = 0;
     do {
         first = count;
         arrivals[0] = (struct arrival){*now_s, 0, 0};
