@@ -556,25 +556,48 @@ static int finish(struct search *search)
     return sure ? 0 : -1;
 }
 
-/* Counts the samples of a run that pass no part: all, and by bin the low ones whose ends were
- * scheduled. */
+/* Returns the bin of the sample's y over the depth of the deepest part that it passes. -1: another
+ * part may be absent from the sample, or leaves it an unknown rate. */
+static int bin_beyond(const struct observations *observations, const struct pair *pair,
+                      const struct parts *parts, const struct observation *sample)
+{
+    const struct part *deepest = NULL;
+
+    for (int i = 0; i < parts->count; i++) {
+        const struct part *part = parts->items[i];
+
+        if (!part_passes(observations->network, part, pair, sample))
+            continue;
+        if (part->duty > 0 || part->type == DIAGNOSE_HOST || part->type == DIAGNOSE_UPLINK)
+            return -1;
+        if (!deepest || part->depth > deepest->depth)
+            deepest = part;
+    }
+    return deepest ? model_bin(model_bin_y(sample->bin) - model_depth(deepest->depth))
+                   : sample->bin;
+}
+
+/* Counts the samples of a run that are healthy or always slowed: all, and by bin the low ones whose
+ * ends were scheduled. Slowed samples are low if they are beyond the scatter about their depth. */
 static void count_dips(const struct observations *observations, const struct pair *pair,
                        const struct run *run, const struct parts *parts,
                        unsigned counts[MODEL_BINS], double *all)
 {
     for (unsigned k = run->begin; k < run->end; k++) {
         const struct observation *sample = &observations->items[k];
-        bool is_passed = false;
+        int bin = bin_beyond(observations, pair, parts, sample);
+        bool is_low =
+            bin == sample->bin ? sample->is_low : model_bin_y(bin) < -3 * MODEL_FAULTY_SCALE;
 
-        for (int i = 0; i < parts->count && !is_passed; i++)
-            is_passed = part_passes(observations->network, parts->items[i], pair, sample);
-        *all += !is_passed;
-        counts[sample->bin] += sample->is_low && !sample->is_seen && !is_passed;
+        if (bin < 0)
+            continue;
+        (*all)++;
+        counts[bin] += is_low && !sample->is_seen;
     }
 }
 
-/* Fits the noise to what the explanation leaves: hiccups, and low samples that pass no part at
- * fault. */
+/* Fits the noise to what the explanation leaves: hiccups, and samples lower than the parts at fault
+ * explain. */
 static void find_noise(const struct explanation *explanation, struct model_noise *noise)
 {
     const struct observations *observations = explanation->observations;
