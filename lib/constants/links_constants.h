@@ -29,6 +29,8 @@ ROW(integer, REPORTS_PARTNERS_LEAST, 2, "partners", "chosen 2026-11", "least par
 ROW(integer, RETEST_SERIAL_MOST, 8, "pairs", "chosen 2026-11", "most pairs measured one after the other: some 20 s a rail") \
 ROW(real, RETEST_SUSPECT_LOW_SHARE, 0.8, "of the samples", "chosen 2026-11", "least share of low samples of a part that fails, unless it is intermittent") \
 ROW(real, RETEST_UNSEEN_CHANCE, 0.01, "probability", "chosen 2026-11", "probability that unnoticed preemption makes as many low samples, above which nothing fails") \
+ROW(real, LEAF_LOW_SHARE, 0.75, "of the leaf's share of low samples", "chosen 2026-11", "least share of low samples of a node, if its leaf is at fault") \
+ROW(integer, LEAF_EXCEPT_LEAST, 4, "nodes", "chosen 2026-11", "least number of nodes of a leaf at fault, of which one may look good") \
 ROW(real, RETEST_CONTROL_LOW_SHARE, 0.5, "of its share of low samples", "chosen 2026-11", "most low samples of the control, of the part's share of them") \
 ROW(integer, RETEST_CLEARED_LEAST, 11, "samples", "chosen 2026-11", "least samples, all good, that clear a part that was low before") \
 ROW(integer, RETEST_PAIRS_MOST, 32, "pairs", "chosen 2026-11", "most pairs of a retest, for each RETEST_NODES") \

@@ -58,6 +58,10 @@ void evidence_set_limit(struct findings_builder *builder, const struct suspicion
 bool evidence_confirms(const struct findings_builder *builder, const struct suspicion *item,
                        bool *is_cleared, char *why, size_t size);
 
+/* Returns whether the fault of a leaf shows in the samples of all of its nodes (one of many may
+ * differ), and is not that of a few of them. */
+bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf);
+
 /* Writes the name of the part: "eth1", "path n1-n3 eth1", "leaf leaf2", "uplink leaf1-leaf2", "all
  * eth1". */
 void message_part(const struct findings_builder *builder, const struct part *part, char *name,

@@ -236,11 +236,83 @@ static double nominal_of(const struct links *links, const struct part *part)
     return nominal > 0 ? nominal : NAN;
 }
 
+/* Returns whether the sample is as low as another part between nodes, which is surely at fault,
+ * makes it, and not lower: then it is no evidence against the part. */
+static bool is_explained(const struct findings_builder *builder, const struct part *part,
+                         const struct diagnose_sample *sample)
+{
+    const struct evidence *evidence = builder->evidence;
+    double least = evidence->conf->link_peers_percent / 100;
+
+    for (size_t i = 0; i < builder->shared_count; i++) {
+        const struct part *shared = builder->shared[i];
+
+        if (!part_is_same(shared, part) && sample->rate < least &&
+            part_carries(&evidence->network, shared, sample->from, sample->to, sample->rail) &&
+            sample->rate >= least * exp(model_depth(shared->depth)))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a part of a node other than `node`, which is surely at fault, explains that the
+ * sample is low. */
+static bool is_others(const struct evidence *evidence, int node,
+                      const struct diagnose_sample *sample)
+{
+    for (size_t i = 0; i < evidence->diagnosis.count; i++) {
+        const struct suspicion *item = &evidence->diagnosis.items[i];
+
+        if (part_is_of_node(&item->part) && item->part.index != node && suspicion_is_sure(item) &&
+            part_carries(&evidence->network, &item->part, sample->from, sample->to, sample->rail))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the samples of a node that pass its leaf are low as often as the leaf's fault is
+ * present, roughly, or there are none. Samples that other parts explain do not count, nor, of an
+ * intermittent fault, those within the leaf: faults of a few of its nodes look the same there. */
+static bool is_like_leaf(const struct findings_builder *builder, const struct part *leaf, int node)
+{
+    const struct evidence *evidence = builder->evidence;
+    double least = evidence->conf->link_peers_percent / 100;
+    size_t all = 0, low = 0;
+
+    for (size_t k = builder->node_begin[node]; k < builder->node_begin[node + 1]; k++) {
+        const struct diagnose_sample *sample = &evidence->links->samples[builder->node_samples[k]];
+        bool is_low = sample->rate < least;
+
+        if (!passes(evidence, leaf, leaf->ways, sample) ||
+            (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, leaf, sample) ||
+            is_others(evidence, -1, sample) ||
+            (leaf->duty > 0 && !sample_is_across(&evidence->network, sample)))
+            continue;
+        all++;
+        low += is_low;
+    }
+    return (double)low >= LEAF_LOW_SHARE * part_duty(leaf) * (double)all;
+}
+
+bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf)
+{
+    const struct diagnose_network *network = &builder->evidence->network;
+    size_t nodes = 0, alike = 0;
+
+    for (int node = 0; node < (int)network->node_count; node++)
+        if (network->leaves[node] == leaf->index) {
+            nodes++;
+            alike += is_like_leaf(builder, leaf, node);
+        }
+    return alike + (nodes >= LEAF_EXCEPT_LEAST) >= nodes;
+}
+
 /* Numbers of samples that were measured alone on the network with both ends scheduled: of the part,
  * and of control pairs, of nodes that nobody suspects. */
 struct retested {
     size_t part, part_low, control, control_low;
-    size_t part_stalled; /* low ones besides, in which an end was not scheduled */
+    /* low ones besides: an end was not scheduled, or a part between nodes is the reason */
+    size_t part_stalled, part_explained;
 };
 
 static struct retested retested_of(const struct findings_builder *builder, const struct part *part)
@@ -258,6 +330,10 @@ static struct retested retested_of(const struct findings_builder *builder, const
         if (is_low && sample->stalled > MODEL_SEEN) {
             retested.part_stalled += passes(evidence, part, part->ways, sample);
         } else if (passes(evidence, part, part->ways, sample)) {
+            if (part_is_of_node(part) && is_explained(builder, part, sample)) {
+                retested.part_explained++;
+                continue;
+            }
             retested.part++;
             retested.part_low += is_low;
         } else if (is_control(builder, sample)) {
@@ -290,21 +366,6 @@ static bool may_be(size_t low, size_t all, double chance)
     return statistics_binomial_tail(low, all, chance) > RETEST_UNSEEN_CHANCE;
 }
 
-/* Whether a part of another node that is surely at fault explains that the sample is low. */
-static bool is_others(const struct evidence *evidence, const struct part *part,
-                      const struct diagnose_sample *sample)
-{
-    for (size_t i = 0; i < evidence->diagnosis.count; i++) {
-        const struct suspicion *item = &evidence->diagnosis.items[i];
-
-        if (part_is_of_node(&item->part) && item->part.index != part->index &&
-            suspicion_is_sure(item) &&
-            part_carries(&evidence->network, &item->part, sample->from, sample->to, sample->rail))
-            return true;
-    }
-    return false;
-}
-
 /* Numbers of samples of a part of a node with others of its leaf. Left out are low samples in which
  * an end was not scheduled and, if the fault comes and goes, samples that pass a faulty part of
  * another node. */
@@ -325,8 +386,8 @@ static struct inside inside_of(const struct findings_builder *builder, const str
         bool is_low = sample->rate < least;
 
         if (!passes(evidence, part, part->ways, sample) || sample_is_across(network, sample) ||
-            (is_low && sample->stalled > MODEL_SEEN) ||
-            (part->duty > 0 && is_others(evidence, part, sample)))
+            is_explained(builder, part, sample) || (is_low && sample->stalled > MODEL_SEEN) ||
+            (part->duty > 0 && is_others(evidence, part->index, sample)))
             continue;
         inside.all++;
         inside.low += is_low;
@@ -359,7 +420,8 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
                       ? retested.part_low > 0
                       : low_share(retested.part_low, retested.part) >= RETEST_SUSPECT_LOW_SHARE;
 
-    *is_cleared = retested.part_low == 0 && retested.part >= RETEST_CLEARED_LEAST;
+    *is_cleared = retested.part_low == 0 &&
+                  (retested.part >= RETEST_CLEARED_LEAST || retested.part_explained > 0);
     if (retested.part == 0)
         snprintf(why, size, "never measured alone with both ends scheduled: busy machine?");
     else if (retested.control == 0)

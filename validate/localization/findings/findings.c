@@ -65,14 +65,32 @@ static void mark_reported(struct findings_builder *builder, int node, int rail)
 
 static void mark_suspects(struct findings_builder *builder)
 {
-    for (size_t i = 0; i < builder->evidence->diagnosis.count; i++) {
-        const struct suspicion *item = &builder->evidence->diagnosis.items[i];
+    const struct diagnosis *diagnosis = &builder->evidence->diagnosis;
 
-        if (!part_is_of_node(&item->part) && suspicion_is_sure(item))
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        const struct suspicion *item = &diagnosis->items[i];
+
+        if (part_is_of_node(&item->part))
+            builder->is_suspect[item->part.index] |= item->probability > MODEL_CLEARED;
+        else if (suspicion_is_sure(item) && item->part.type != DIAGNOSE_LEAF)
             builder->shared[builder->shared_count++] = &item->part;
-        else if (part_is_of_node(&item->part) && item->probability > MODEL_CLEARED)
-            builder->is_suspect[item->part.index] = true;
     }
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        const struct suspicion *item = &diagnosis->items[i];
+
+        if (item->part.type == DIAGNOSE_LEAF && suspicion_is_sure(item) &&
+            evidence_is_of_leaf(builder, &item->part))
+            builder->shared[builder->shared_count++] = &item->part;
+    }
+}
+
+/* Returns whether the part between nodes is surely at fault. */
+static bool is_shared(const struct findings_builder *builder, const struct part *part)
+{
+    for (size_t i = 0; i < builder->shared_count; i++)
+        if (part_is_same(builder->shared[i], part))
+            return true;
+    return false;
 }
 
 /* Returns the suspicion, with the other leaf as peer if there are two only: both have the same
@@ -111,6 +129,10 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
         is_confirmed = evidence_confirms(builder, item, &is_cleared, why, sizeof why);
     if (is_node || part->type == DIAGNOSE_PATH)
         is_sure &= is_confirmed;
+    if (part->type == DIAGNOSE_LEAF && is_sure && !is_shared(builder, part)) {
+        is_sure = false;
+        snprintf(why, sizeof why, "not all of its nodes are: some of them may be at fault instead");
+    }
     if (is_cleared)
         return;
     if (is_retested && !suspicion_is_sure(item))
@@ -130,6 +152,11 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
     message_part(builder, part, finding->part, sizeof finding->part);
     evidence_value(builder, item, finding);
     evidence_set_limit(builder, item, peers, finding);
+    if (part->type == DIAGNOSE_LEAF && finding->value >= finding->limit) {
+        /* the fabric explains that it is slow */
+        builder->findings->count -= finding != &builder->scratch;
+        return;
+    }
     message_write(builder, item, peers, finding);
     if (is_node)
         mark_reported(builder, part->index, part->rail);
