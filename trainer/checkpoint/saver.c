@@ -189,11 +189,18 @@ static int commit_checkpoint(struct saver *saver)
                              &saver->err);
 }
 
-/* The memory is there once it is touched: of much, longer than a rank may be silent. */
+/* The first copy also allocates the pages of the memory: a large array takes longer than a rank may
+ * be silent. */
 static void copy_array(real *to, const real *from, size_t count)
 {
-    memcpy(to, from, count * sizeof *to);
-    watch_step();
+    enum { STEP_ELEMENTS = (1 << 20) / sizeof(real) };
+
+    for (size_t at = 0; at < count; at += STEP_ELEMENTS) {
+        size_t left = count - at;
+
+        memcpy(to + at, from + at, (left < STEP_ELEMENTS ? left : STEP_ELEMENTS) * sizeof *to);
+        watch_step();
+    }
 }
 
 static void copy_state(struct saver *saver)

@@ -449,7 +449,7 @@ void __wrap_watch_step(void)
 /* The copy is the first access to its memory, which takes long if it is large. */
 static void copying_reports_steps(void)
 {
-    struct checkpoint_state state = state_of(0, 5);
+    struct checkpoint_state state = state_of(0, (2 << 20) / sizeof(real) + 5);
     struct saver *saver = NULL;
     struct error err = {""};
 
@@ -457,7 +457,7 @@ static void copying_reports_steps(void)
            "a saver is created");
     steps_reported = 0;
     is_int(saver_begin(saver, 950, &err), 0, "... begins a checkpoint");
-    is_int(steps_reported, 3, "... and reports each copied array to the watch");
+    is_int(steps_reported, 3 * 3, "... and reports each MiB of each copied array to the watch");
     saver_destroy(saver);
     free_state(&state);
 }
