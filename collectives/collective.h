@@ -62,6 +62,10 @@ struct collective_call {
  * program's. */
 int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made);
 
+/* Returns the least status of all ranks: 0, or -1 if one has failed, so that none waits for it. Sets
+ * err at a rank that has not failed itself. All ranks of comm call it. */
+int collective_agree(MPI_Comm comm, int status, struct error *err);
+
 /* Creates the collectives of a communicator. All ranks of comm call it. They use their own copy of
  * comm, which may be freed. ring: [ranks], copied, the order of ranks in rings; NULL: rank order.
  * Returns -1, at all ranks alike, if memory is out, MPI fails, or the ring does not contain each

@@ -104,20 +104,20 @@ static int find_fingerprint(MPI_Comm comm, const struct layout *layout, int rank
 {
     char own[FACTS] = "", *read = facts_read("", err);
     char *all = rank == 0 ? calloc((size_t)layout->ranks, FACTS) : NULL;
-    int lacks = read == NULL || (rank == 0 && all == NULL);
+    int status = read != NULL ? 0 : -1;
 
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (!lacks && read != NULL) {
+    if (rank == 0 && all == NULL)
+        status = error_set(err, "out of memory");
+    status = collective_agree(comm, status, err);
+    if (status == 0 && read != NULL) {
         snprintf(own, sizeof own, "%s", read);
         PMPI_Gather(own, FACTS, MPI_CHAR, all, FACTS, MPI_CHAR, 0, comm);
         if (rank == 0)
             *fingerprint = describe(layout, all, place);
-    } else if (read != NULL) {
-        error_set(err, "another rank cannot identify its node");
     }
     free(read);
     free(all);
-    return lacks ? -1 : 0;
+    return status;
 }
 
 /* ---------------------------------------------------------------------------------- the figures */
@@ -282,7 +282,7 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
     if (what != USE)
         status = (what == MEASURE ? measure : measure_again)(comm, layout, options, rank,
                                                              &tuned->machine, err);
-    PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    status = collective_agree(comm, status, err);
     if (status == 0 && what != USE && rank == 0 && fingerprint != NULL)
         write_figures(tuned, options, fingerprint);
     if (status == 0) {
@@ -292,21 +292,12 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
         status = text != NULL ? machine_read(text, "figures", &tuned->machine, err)
                               : error_set(err, "out of memory");
         free(text);
-        PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+        status = collective_agree(comm, status, err);
     }
-    if (status < 0 && err != NULL && *err->text == '\0')
-        error_set(err, "another rank could not measure, or read what was measured");
     free(figures);
     free(fingerprint);
     free(place);
     return status;
-}
-
-/* A rank that failed at nothing itself says that another one did. */
-static void blame_other(struct error *err)
-{
-    if (err != NULL && *err->text == '\0')
-        error_set(err, "another rank is out of memory");
 }
 
 int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tuned **out,
@@ -318,22 +309,19 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
 
     *out = NULL;
     PMPI_Comm_rank(comm, &rank);
-    PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    status = collective_agree(comm, status, err);
     if (status == 0) {
-        if (err != NULL)
-            *err->text = '\0';
         tuned->with_mpi = options->with_mpi;
         tuned->keeps_order = options->keeps_order;
         tuned->force = share_text(comm, rank, options->force);
         status = tuned->force != NULL ? chooser_force(NULL, tuned->force, err)
                                       : error_set(err, "out of memory");
-        PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+        status = collective_agree(comm, status, err);
     }
     if (status == 0)
         status = find_figures(comm, layout, options, rank, tuned, err);
     layout_free(layout);
     if (status < 0) {
-        blame_other(err);
         tuned_destroy(tuned);
         return -1;
     }
@@ -361,8 +349,7 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
     tuned_comm->layout = layout_find(comm, err);
     if (tuned_comm->layout != NULL)
         ring = calloc((size_t)tuned_comm->layout->ranks, sizeof *ring);
-    status = ring != NULL ? 0 : error_set(err, "out of memory");
-    PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    status = collective_agree(comm, ring != NULL ? 0 : error_set(err, "out of memory"), err);
     if (status == 0) {
         layout_ring(tuned_comm->layout, ring);
         status =
@@ -374,14 +361,12 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
                                              collective_topology(tuned_comm->collective));
         status = tuned_comm->chooser != NULL ? chooser_force(tuned_comm->chooser, tuned->force, err)
                                              : error_set(err, "out of memory");
-        PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+        status = collective_agree(comm, status, err);
     }
-    if (status < 0) {
-        blame_other(err);
+    if (status < 0)
         tuned_comm_destroy(tuned_comm);
-    } else {
+    else
         chooser_allow_mpi(tuned_comm->chooser, tuned->with_mpi);
-    }
     return status;
 }
 

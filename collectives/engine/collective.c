@@ -56,8 +56,7 @@ static int copy_ring(struct collective *collective, const int *ring, struct erro
     return 0;
 }
 
-/* Returns the worst status of all ranks, so that none waits for a rank that has failed. */
-static int agreed(MPI_Comm comm, int status, struct error *err)
+int collective_agree(MPI_Comm comm, int status, struct error *err)
 {
     int worst = status;
 
@@ -98,7 +97,7 @@ int collective_create(MPI_Comm comm, const int *ring, struct collective **out, s
     }
     PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     status = collective ? 0 : error_set(err, "out of memory for collectives");
-    if (agreed(own, status, err) < 0 || !collective) {
+    if (collective_agree(own, status, err) < 0 || !collective) {
         PMPI_Comm_free(&own);
         free(collective);
         return -1;
@@ -115,7 +114,7 @@ int collective_create(MPI_Comm comm, const int *ring, struct collective **out, s
         status = error_set(err, "cannot determine which ranks share a node");
     else if (ring)
         status = copy_ring(collective, ring, err);
-    status = agreed(own, status, err);
+    status = collective_agree(own, status, err);
     if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {
         int found = processors(collective->comm);
 

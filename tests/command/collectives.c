@@ -592,7 +592,7 @@ static void fail_each(const char *what, int make(const void *of, struct error *e
         memory_left = 0;
         MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        differences += least != most;
+        differences += least != most || (status < 0 && *err.text == '\0');
         failures_seen += least < 0;
         has_failed = has_memory_failed;
         MPI_Bcast(&has_failed, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
