@@ -3,8 +3,8 @@
  * Rank 0 prints a line "ok ..." or "not ok ..." per check, for the script that starts it. */
 #include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
+#include "tests/unit/failing_memory.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -511,20 +511,7 @@ static void test_ring_order(struct buffers *buffers)
 /* ------------------------------------------------------------------------------------------ memory
  */
 
-/* The allocation of this number, counted from 1, fails; 0: none. Only our allocations are wrapped,
- * not those of MPI. */
-static unsigned memory_left;
-static bool has_memory_failed;
-
-static bool memory_fails(void)
-{
-    if (memory_left == 0 || --memory_left > 0)
-        return false;
-    has_memory_failed = true;
-    errno = ENOMEM;
-    return true;
-}
-
+/* Our allocations alone: MPI's are not linked with these. */
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size)
@@ -586,15 +573,14 @@ static void fail_each(const char *what, int make(const void *of, struct error *e
         struct error err = {""};
         int status, least, most;
 
-        has_memory_failed = false;
-        memory_left = rank == ranks - 1 ? number : 0;
+        memory_fails_at(rank == ranks - 1 ? number : 0);
         status = make(of, &err);
-        memory_left = 0;
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
         MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         differences += least != most || (status < 0 && *err.text == '\0');
         failures_seen += least < 0;
-        has_failed = has_memory_failed;
         MPI_Bcast(&has_failed, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
     }
     check(differences == 0 && failures_seen > 0, what, "come to the same end on all ranks");

@@ -2,56 +2,20 @@
 #ifndef MUSTER_TESTS_POOR_MEMORY_H
 #define MUSTER_TESTS_POOR_MEMORY_H
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/tap.h"
 
 /* Makes allocations of a test fail, also those of the C library itself. Include it in only one file
  * of the test. Under AddressSanitizer, which replaces malloc() itself, no allocation fails. */
 
-#ifdef __SANITIZE_ADDRESS__
-static inline void memory_fails_at(unsigned number)
-{
-    (void)number;
-}
-
-static inline bool memory_has_failed(void)
-{
-    return false;
-}
-#else
+#ifndef __SANITIZE_ADDRESS__
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
-
-static unsigned memory_left;
-static bool has_memory_failed;
-
-/* Makes one allocation fail: the one with this number, counted from 1 from here on. 0: none. */
-static void memory_fails_at(unsigned number)
-{
-    memory_left = number;
-    has_memory_failed = false;
-}
-
-/* Returns whether the allocation set by memory_fails_at() was made, and failed. */
-static bool memory_has_failed(void)
-{
-    return has_memory_failed;
-}
-
-static bool memory_fails(void)
-{
-    if (memory_left == 0 || --memory_left > 0)
-        return false;
-    has_memory_failed = true;
-    errno = ENOMEM;
-    return true;
-}
 
 #pragma GCC visibility push(default)
 void *malloc(size_t size);
