@@ -126,7 +126,7 @@ int heartbeat_listen(const char *interface, bool is_only, struct heartbeat_endpo
     is_only = is_only && interface && *interface;
     if (list_addresses(interface, is_only, endpoint, err) != 0)
         return -1;
-    fd = listen_on(is_only ? &endpoint->addresses[0] : NULL);
+    fd = listen_on(is_only && endpoint->address_count == 1 ? &endpoint->addresses[0] : NULL);
     if (fd < 0 || getsockname(fd, (struct sockaddr *)&bound, &length) != 0) {
         error_set(err, "cannot listen: %m");
         endpoint->address_count = 0;

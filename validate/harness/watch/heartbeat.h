@@ -54,8 +54,8 @@ void heartbeat_key(const struct heartbeat_endpoint *endpoint, unsigned char key[
 
 /* Opens a listening socket and fills endpoint: first the addresses of the interface (NULL or "": no
  * preference), then the addresses of other interfaces that are up, loopback last. is_only: if the
- * interface has an address, the socket is bound to it, and endpoint has no other. Returns the
- * socket, or -1 with err. */
+ * interface has an address, the socket is bound to it, and endpoint has no other. The socket
+ * listens on all addresses that endpoint has. Returns the socket, or -1 with err. */
 int heartbeat_listen(const char *interface, bool is_only, struct heartbeat_endpoint *endpoint,
                      struct error *err);
 

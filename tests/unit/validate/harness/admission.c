@@ -195,6 +195,19 @@ static void check_silent_callers(void)
         close(fds[i]);
 }
 
+static void check_interface(void)
+{
+    struct heartbeat_endpoint found;
+    struct error err;
+    int listener = heartbeat_listen("no-such-interface", true, &found, &err), fd;
+
+    listener_address.sin_port = found.addresses[0].sin6_port;
+    fd = dial(0);
+    ok(fd >= 0, "an interface without an address: all others of the node are listened on");
+    close(fd);
+    close(listener);
+}
+
 int main(void)
 {
     struct error err;
@@ -206,6 +219,7 @@ int main(void)
     if (listener < 0 || getsockname(listener, (struct sockaddr *)&bound, &size) != 0)
         tap_skip_all("%s", err.text);
     listener_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    check_interface();
     listener_address.sin_port = endpoint.addresses[0].sin6_port;
     heartbeat_key(&endpoint, key);
     admission_open(&admission, listener, key, RANKS);
