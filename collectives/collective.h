@@ -62,8 +62,8 @@ struct collective_call {
  * program's. */
 int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made);
 
-/* Returns the least status of all ranks: 0, or -1 if one has failed, so that none waits for it. Sets
- * err at a rank that has not failed itself. All ranks of comm call it. */
+/* Returns the least status of all ranks: 0, or -1 if one has failed, so that none waits for it.
+ * Sets err at a rank that has not failed itself. All ranks of comm call it. */
 int collective_agree(MPI_Comm comm, int status, struct error *err);
 
 /* Creates the collectives of a communicator. All ranks of comm call it. They use their own copy of
@@ -77,6 +77,11 @@ int collective_create(MPI_Comm comm, const int *ring, struct collective **collec
 void collective_destroy(struct collective *collective);
 
 const struct plan_topology *collective_topology(const struct collective *collective);
+
+/* Makes the plan of a call and allocates what it needs, so that the next call of this shape
+ * allocates nothing. Not collective. Returns -1 if the call is invalid or memory is out. */
+int collective_prepare(struct collective *collective, const struct collective_call *call,
+                       struct error *err);
 
 /* Starts a call and returns without waiting. The buffers belong to the call until it ends. Returns
  * -1 if the call is invalid or memory is out; nothing is started then. */

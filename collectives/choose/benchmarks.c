@@ -164,6 +164,20 @@ static bool has_mpi(const struct choice *choices, unsigned count)
     return false;
 }
 
+/* Replaces the choices by those of rank 0: a rank that is out of memory predicts other times. */
+static void share_choices(const struct candidates_call *call, struct choice *choices,
+                          unsigned count)
+{
+    int numbers[CHOICES]; /* of algorithms; -1: MPI's own */
+
+    for (unsigned i = 0; i < count; i++)
+        numbers[i] = choices[i].algorithm != NULL ? (int)(choices[i].algorithm - algorithms) : -1;
+    PMPI_Bcast(numbers, (int)count, MPI_INT, 0, call->comm);
+    PMPI_Bcast(choices, (int)(count * sizeof *choices), MPI_BYTE, 0, call->comm);
+    for (unsigned i = 0; i < count; i++)
+        choices[i].algorithm = numbers[i] < 0 ? NULL : &algorithms[numbers[i]];
+}
+
 static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
                     struct machine *machine, struct error *err)
 {
@@ -179,7 +193,7 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
     struct candidate candidates[CHOICES];
     struct least least;
     unsigned count, wanted = 0;
-    int tried;
+    int tried, status;
 
     t->call.block = bytes / element_bytes(t->call.type) /
                     (collective_kind_has_blocks(t->call.kind) ? (size_t)t->ranks : 1);
@@ -187,6 +201,7 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
         return 0;
     shape.count = t->call.block;
     count = chooser_list(chooser, &shape, t->call.type, choices);
+    share_choices(&t->call, choices, count);
     least = find_least(choices, count);
     if (t->phase != AGAIN && t->phase != phase_of(&least))
         return 0;
@@ -198,12 +213,11 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
     if (t->phase == AGAIN && wanted < 2)
         return 0;
     tried = candidates_try(&t->call, t->phase == AGAIN, candidates, wanted, err);
-    if (t->phase == AGAIN && is_cut_short(candidates, wanted))
+    if (tried <= 0 || (t->phase == AGAIN && is_cut_short(candidates, wanted)))
         return tried < 0 ? -1 : 0;
-    if (tried < 0 || add_benchmarks(t, candidates, (unsigned)tried, chooser_bytes(&shape),
-                                    least.measured_us, machine, err) < 0)
-        return -1;
-    return tried;
+    status = add_benchmarks(t, candidates, (unsigned)tried, chooser_bytes(&shape),
+                            least.measured_us, machine, err);
+    return collective_agree(t->call.comm, status, err) < 0 ? -1 : tried;
 }
 
 static int try_kinds(struct benchmarks *t, struct chooser *chooser, size_t bytes,
@@ -262,10 +276,12 @@ static int try_all(struct benchmarks *t, const struct layout *layout, struct mac
 {
     struct chooser *chooser =
         chooser_create(machine, layout, collective_topology(t->call.collective));
-    int tried = 0, more = 0;
+    int tried = 0, more = 0, status = chooser != NULL ? 0 : error_set(err, "out of memory");
 
-    if (chooser == NULL)
-        return error_set(err, "out of memory");
+    if (collective_agree(t->call.comm, status, err) < 0) {
+        chooser_destroy(chooser);
+        return -1;
+    }
     chooser_allow_mpi(chooser, true); /* later jobs, which may allow it, use the figures too */
     t->may_code = may_code(machine, layout);
     t->call.is_one_node = layout_farthest(layout) == LINK_NODE;
@@ -303,8 +319,9 @@ static int touch_window(const struct benchmarks *t, struct error *err)
                                    .segment_bytes = PLAN_WINDOW_BYTES / 2,
                                    .algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared")};
     bool has_window = collective_topology(t->call.collective)->has_window;
-    int status = 0;
+    int status = has_window ? collective_prepare(t->call.collective, &call, err) : 0;
 
+    status = collective_agree(t->call.comm, status, err);
     for (int slot = 0; slot < WINDOW_SLOTS && has_window && status == 0; slot++)
         status = collective_run(t->call.collective, &call, err);
     return status;

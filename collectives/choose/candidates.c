@@ -40,10 +40,10 @@ static int call_mpi(const struct candidates_call *call)
     }
 }
 
-static int run_once(const struct candidates_call *call, const struct choice *choice,
-                    struct error *err)
+static struct collective_call call_ours(const struct candidates_call *call,
+                                        const struct choice *choice)
 {
-    struct collective_call ours = {
+    return (struct collective_call){
         .kind = call->kind,
         .type = call->type,
         .op = REDUCE_SUM,
@@ -51,22 +51,38 @@ static int run_once(const struct candidates_call *call, const struct choice *cho
         .out = call->out,
         .count = call->block,
         .wire = call->wire,
+        .algorithm = choice->algorithm,
+        .segment_bytes = choice->segment_bytes,
     };
+}
+
+static int prepare(const struct candidates_call *call, const struct choice *choice,
+                   struct error *err)
+{
+    struct collective_call ours = call_ours(call, choice);
+
+    return choice->algorithm == NULL ? 0 : collective_prepare(call->collective, &ours, err);
+}
+
+static int run_once(const struct candidates_call *call, const struct choice *choice,
+                    struct error *err)
+{
+    struct collective_call ours = call_ours(call, choice);
 
     if (choice->algorithm == NULL)
         return call_mpi(call) == MPI_SUCCESS ? 0 : error_set(err, "MPI's own collective failed");
-    ours.algorithm = choice->algorithm;
-    ours.segment_bytes = choice->segment_bytes;
     return collective_run(call->collective, &ours, err);
 }
 
-/* The time per call in a loop without barriers, in us, on the slowest rank. -1: a call failed, at
- * this rank or another. */
+/* The time per call in a loop without barriers, in us, on the slowest rank. -1: a call failed, or
+ * memory for it is out, at this rank or another. */
 static double time_calls(const struct candidates_call *call, const struct choice *choice, int calls,
                          struct error *err)
 {
     double time[2] = {0, 0};
 
+    if (collective_agree(call->comm, prepare(call, choice, err), err) < 0)
+        return -1;
     PMPI_Barrier(call->comm);
     time[0] = PMPI_Wtime();
     for (int i = 0; i < calls && time[1] == 0; i++)
@@ -130,8 +146,8 @@ static double best_of(const struct candidate *candidates, unsigned count)
     return best;
 }
 
-/* Calls once to make the plan, then up to MORE_CALLS times while calls are short, and sets the
- * number of calls per batch from their time. */
+/* Calls once, then up to MORE_CALLS times while calls are short, and sets the number of calls per
+ * batch from their time. */
 static int warm_up(const struct candidates_call *call, double batch_us, struct candidate *candidate,
                    struct error *err)
 {

@@ -42,7 +42,8 @@ double candidate_us(const struct candidates_call *call, const struct candidate *
 
 /* Times the candidates in turn, in loops without barriers, as programs call them, while there is
  * time; is_again: in longer and more loops. Each time is that of the slowest rank. All ranks call
- * this. Returns how many candidates, from the first on, were timed, or -1 if a call failed. */
+ * this. Returns how many candidates, from the first on, were timed, or -1, at all ranks alike, if a
+ * call failed or memory is out. */
 int candidates_try(const struct candidates_call *call, bool is_again, struct candidate *candidates,
                    unsigned count, struct error *err);
 

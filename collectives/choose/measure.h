@@ -9,8 +9,7 @@
 
 /* Measures the machine that the ranks of a communicator are on. All ranks call these functions and
  * get the same figures. They call PMPI's names, so that no preloaded library sees or changes the
- * measurement. Errors: -1 at all ranks, or at those that are out of memory; MPI's own go to the
- * communicator's error handler. */
+ * measurement. Errors: -1 at all ranks alike; MPI's own go to the communicator's error handler. */
 
 /* Measures links by exchanges in rings: the ranks of each node, one rank per node of each leaf, and
  * one rank per leaf, all rings of a class at once. Then measures the rates of reducing, copying and

@@ -282,7 +282,6 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
     if (what != USE)
         status = (what == MEASURE ? measure : measure_again)(comm, layout, options, rank,
                                                              &tuned->machine, err);
-    status = collective_agree(comm, status, err);
     if (status == 0 && what != USE && rank == 0 && fingerprint != NULL)
         write_figures(tuned, options, fingerprint);
     if (status == 0) {

@@ -127,6 +127,20 @@ static void activate(struct collective_request *request)
     *link = request;
 }
 
+int collective_prepare(struct collective *collective, const struct collective_call *call,
+                       struct error *err)
+{
+    struct collective_request *request;
+    int status;
+
+    lock(collective);
+    status = request_prepare(collective, call, &request, err);
+    if (status == 0)
+        request_release(request);
+    unlock(collective);
+    return status;
+}
+
 int collective_start(struct collective *collective, const struct collective_call *call,
                      struct collective_request **out, struct error *err)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run under mpirun: compares every algorithm of our collectives over MPI with the exact result.
  * Rank 0 prints a line "ok ..." or "not ok ..." per check, for the script that starts it. */
+#include "collectives/choose/layout_mpi.h"
+#include "collectives/choose/measure.h"
 #include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
 #include "tests/unit/failing_memory.h"
@@ -339,6 +341,7 @@ static void test_allocations(struct collective *collective, struct buffers *buff
                                    .in = buffers->out,
                                    .out = buffers->out,
                                    .count = 12345};
+    struct error err;
     bool held = runs(collective, &call, buffers);
 
     collective_statistics(collective, &before);
@@ -349,6 +352,13 @@ static void test_allocations(struct collective *collective, struct buffers *buff
     collective_statistics(collective, &after);
     check(held && after.allocations == before.allocations && after.calls == before.calls + 10,
           "nothing is allocated after the first call of a shape", NULL);
+    call.count++;
+    held = collective_prepare(collective, &call, &err) == 0;
+    collective_statistics(collective, &before);
+    held &= runs(collective, &call, buffers);
+    collective_statistics(collective, &after);
+    check(held && after.allocations == before.allocations,
+          "... nor by the first one if it is prepared", NULL);
 }
 
 static void test_refusals(struct collective *collective, struct buffers *buffers)
@@ -563,13 +573,29 @@ static int make_tuned_comm(const void *tuned, struct error *err)
     return status;
 }
 
+struct measured {
+    struct layout *layout;
+    struct machine machine; /* without benchmarks */
+};
+
+static int make_benchmarks(const void *of, struct error *err)
+{
+    const struct measured *measured = of;
+    struct machine machine = measured->machine;
+    int tried = measure_benchmarks(MPI_COMM_WORLD, measured->layout, 0.1, &machine, err);
+
+    machine_clear(&machine);
+    return tried < 0 ? -1 : 0;
+}
+
 /* Makes each allocation fail in turn, on the last rank, and checks that all ranks return the same
- * status. */
-static void fail_each(const char *what, int make(const void *of, struct error *err), const void *of)
+ * status. are_many: most allocations are alike, and the later ones are sampled. */
+static void fail_each(const char *what, int make(const void *of, struct error *err), const void *of,
+                      bool are_many)
 {
     int has_failed = 1, failures_seen = 0, differences = 0;
 
-    for (unsigned number = 1; has_failed; number++) {
+    for (unsigned number = 1; has_failed; number += 1 + (are_many ? number / 4 : 0)) {
         struct error err = {""};
         int status, least, most;
 
@@ -590,14 +616,21 @@ static void test_memory(void)
 {
     const struct tuned_options options = {.with_mpi = true};
     struct tuned *tuned;
+    struct measured measured = {.layout = NULL};
     struct error err = {""};
 
-    fail_each("collectives without memory", make_collective, NULL);
+    fail_each("collectives without memory", make_collective, NULL, false);
     if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0) /* measures and stores figures */
         MPI_Abort(MPI_COMM_WORLD, 1);
-    fail_each("figures without memory", make_tuned, &options);
-    fail_each("chosen collectives without memory", make_tuned_comm, tuned);
+    fail_each("figures without memory", make_tuned, &options, false);
+    fail_each("chosen collectives without memory", make_tuned_comm, tuned, false);
     tuned_destroy(tuned);
+    measured.layout = layout_find(MPI_COMM_WORLD, &err);
+    if (measured.layout == NULL ||
+        measure_machine(MPI_COMM_WORLD, measured.layout, &measured.machine, &err) < 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    fail_each("benchmarks without memory", make_benchmarks, &measured, true);
+    layout_free(measured.layout);
 }
 
 int main(int argc, char **argv)
