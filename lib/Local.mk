@@ -44,6 +44,7 @@ lib_libmuster_a_SOURCES += \
 	lib/base/bounded_child.c lib/base/bounded_child.h \
 	lib/base/clock.h \
 	lib/base/condition.h \
+	lib/base/directory_sync.c lib/base/directory_sync.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fabric_class.c lib/base/fabric_class.h \
 	lib/base/grow.h \

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/directory_sync.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/node_constants.h"
 
@@ -85,14 +86,9 @@ static int rename_to_path(const struct atomic_file *file)
 static void sync_name(const char *path)
 {
     char directory[PATH_MAX];
-    int fd;
 
     snprintf(directory, sizeof directory, "%s", path);
-    fd = open(dirname(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
+    directory_sync(dirname(directory), NULL);
 }
 
 int atomic_file_commit(struct atomic_file *file, struct error *err)

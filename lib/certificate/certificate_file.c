@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+#include "lib/base/directory_sync.h"
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "lib/base/read_all.h"
@@ -256,7 +257,7 @@ static int open_directory(const struct path_parts *parts, struct error *err)
     char real[PATH_MAX];
     struct path_parts above;
     bool is_new = mkdir(parts->directory, 0755) == 0;
-    int directory, parent;
+    int directory;
 
     if (!is_new && errno != EEXIST)
         return error_set(err, "%s: %m", parts->directory);
@@ -267,11 +268,8 @@ static int open_directory(const struct path_parts *parts, struct error *err)
         /* users may read their node's certificate, whatever the umask */
         if (fchmod(directory, 0755) != 0)
             error_set(err, "%s: %m", parts->directory);
-        if (split(parts->directory, &above, NULL) == 0 &&
-            (parent = open(above.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0) {
-            fsync(parent);
-            close(parent);
-        }
+        if (split(parts->directory, &above, NULL) == 0)
+            directory_sync(above.directory, NULL);
     }
     if (safe_directory(parts->directory, geteuid(), real, err) != 1) {
         close(directory);
@@ -361,7 +359,7 @@ int certificate_install(const char *path, const char *text, const char *seal, st
         unlinkat(directory, name, 0);
         goto out;
     }
-    result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", parts.directory);
+    result = directory_sync(parts.directory, err);
 out:
     if (fd >= 0)
         close(fd);
@@ -416,8 +414,8 @@ int certificate_remove(const char *path, struct error *err)
     result = check_removable(directory, parts.name, path, err);
     if (result == 0 && unlinkat(directory, parts.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
-    if (result == 0 && fsync(directory) != 0)
-        result = error_set(err, "%s: %m", parts.directory);
+    if (result == 0)
+        result = directory_sync(parts.directory, err);
     close(directory);
     return result;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
+#include "lib/base/directory_sync.h"
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "lib/base/regular_file.h"
@@ -59,17 +60,6 @@ static void discard(const char *path)
     if (directory)
         closedir(directory);
     rmdir(path);
-}
-
-static int sync_directory(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rv = 0;
-
-    if (fd < 0 || fsync(fd) != 0)
-        rv = error_set(err, "%s: %m", path);
-    if (fd >= 0)
-        close(fd);
-    return rv;
 }
 
 static int close_synced(int fd, const char *path, struct error *err)
@@ -267,7 +257,7 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, lo
     step_path(directory, manifest->step, "", path);
     step_path(directory, manifest->step, UNFINISHED, unfinished);
     snprintf(file, sizeof file, "%s/manifest", unfinished);
-    if (write_manifest(file, manifest, err) != 0 || sync_directory(unfinished, err) != 0) {
+    if (write_manifest(file, manifest, err) != 0 || directory_sync(unfinished, err) != 0) {
         discard(unfinished);
         return -1;
     }
@@ -277,7 +267,7 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, lo
         discard(unfinished);
         return -1;
     }
-    if (sync_directory(directory, err) != 0)
+    if (directory_sync(directory, err) != 0)
         return -1;
     prune(directory, since, manifest->step, keep);
     return 0;
