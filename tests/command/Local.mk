@@ -147,6 +147,7 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2951-train-goes-on.t \
 	tests/command/t2954-train-names-who-is-wrong.t \
+	tests/command/t2958-train-agrees-without-memory.t \
 	# end of the trainer
 
 # reports
@@ -200,6 +201,13 @@ stand_ins += tests/command/slow-ucx.so
 endif
 if BUILD_TRAINER
 stand_ins += tests/command/poor-storage.so
+noinst_PROGRAMS += tests/command/pipelines
+tests_command_pipelines_SOURCES = tests/command/pipelines.c tests/command/mpi_checks.h
+tests_command_pipelines_CFLAGS = $(trainer_cflags)
+tests_command_pipelines_CPPFLAGS = $(trainer_cppflags)
+tests_command_pipelines_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=reallocarray \
+	-Wl,--wrap=comm_gather_buffer
+tests_command_pipelines_LDADD = $(libtrainer)
 endif
 if HAVE_MPI
 stand_ins += tests/command/device-mpi.so tests/command/odd-mpi.so
@@ -213,6 +221,7 @@ tests_command_chain_LDADD = $(libmustercollmpi) $(MPI_LIBS)
 noinst_PROGRAMS += tests/command/confined
 tests_command_confined_LDADD =
 noinst_PROGRAMS += tests/command/collectives
+tests_command_collectives_SOURCES = tests/command/collectives.c tests/command/mpi_checks.h
 tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
 tests_command_collectives_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=reallocarray \

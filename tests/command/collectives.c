@@ -5,27 +5,13 @@
 #include "collectives/choose/measure.h"
 #include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
-#include "tests/unit/failing_memory.h"
+#include "tests/command/mpi_checks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int rank, ranks, failures;
-
-/* Checks that held is true on all ranks; all ranks call it. Rank 0 prints the result. */
-static void check(bool held, const char *what, const char *more)
-{
-    int mine = held, all;
-
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("%s - %s%s%s\n", all ? "ok" : "not ok", what, more ? " " : "", more ? more : "");
-    failures += !all;
-    fflush(stdout);
-}
 
 static int32_t value(int of, size_t i)
 {
@@ -521,21 +507,6 @@ static void test_ring_order(struct buffers *buffers)
 /* ------------------------------------------------------------------------------------------ memory
  */
 
-/* Our allocations alone: MPI's are not linked with these. */
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return memory_fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__real_reallocarray(void *memory, size_t count, size_t size);
-void *__wrap_reallocarray(void *memory, size_t count, size_t size);
-void *__wrap_reallocarray(void *memory, size_t count, size_t size)
-{
-    return memory_fails() ? NULL : __real_reallocarray(memory, count, size);
-}
-
 /* Reports a high load, so that nothing is measured again. */
 int __wrap_getloadavg(double *loads, int count);
 int __wrap_getloadavg(double *loads, int count)
@@ -586,30 +557,6 @@ static int make_benchmarks(const void *of, struct error *err)
 
     machine_clear(&machine);
     return tried < 0 ? -1 : 0;
-}
-
-/* Makes each allocation fail in turn, on the last rank, and checks that all ranks return the same
- * status. are_many: most allocations are alike, and the later ones are sampled. */
-static void fail_each(const char *what, int make(const void *of, struct error *err), const void *of,
-                      bool are_many)
-{
-    int has_failed = 1, failures_seen = 0, differences = 0;
-
-    for (unsigned number = 1; has_failed; number += 1 + (are_many ? number / 4 : 0)) {
-        struct error err = {""};
-        int status, least, most;
-
-        memory_fails_at(rank == ranks - 1 ? number : 0);
-        status = make(of, &err);
-        has_failed = memory_has_failed();
-        memory_fails_at(0);
-        MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-        MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        differences += least != most || (status < 0 && *err.text == '\0');
-        failures_seen += least < 0;
-        MPI_Bcast(&has_failed, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
-    }
-    check(differences == 0 && failures_seen > 0, what, "come to the same end on all ranks");
 }
 
 static void test_memory(void)

@@ -19,15 +19,19 @@ struct channel {
 int channel_create(struct comm *comm, int lanes, struct channel **channel, struct error *err)
 {
     struct channel *made = calloc(1, sizeof *made);
+    int rv = 0;
     MPI_Comm mpi;
 
-    MPI_Comm_dup(comm_mpi(comm), &mpi); /* collective: ranks without memory call it, too */
     if (!made || !(made->requests = calloc((size_t)lanes, sizeof *made->requests)) ||
-        !(made->ranks = calloc((size_t)lanes, sizeof *made->ranks))) {
+        !(made->ranks = calloc((size_t)lanes, sizeof *made->ranks)))
+        rv = error_set(err, "cannot create a channel between ranks: %m");
+    if (comm_agree(comm, rv, err) != 0) {
         free(made ? made->requests : NULL);
+        free(made ? made->ranks : NULL);
         free(made);
-        return error_set(err, "cannot create a channel between ranks: %m");
+        return -1;
     }
+    MPI_Comm_dup(comm_mpi(comm), &mpi);
     made->mpi = mpi;
     made->lanes = lanes;
     for (int lane = 0; lane < lanes; lane++)

@@ -15,7 +15,7 @@
 struct channel;
 
 /* Creates a channel. Collective over the communicator, which must live as long. Returns 0, or -1
- * with err. */
+ * with err on all ranks. */
 int channel_create(struct comm *comm, int lanes, struct channel **channel, struct error *err);
 void channel_destroy(struct channel *channel);
 

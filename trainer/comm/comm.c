@@ -83,17 +83,25 @@ int comm_self(struct comm **comm, struct error *err)
 
 int comm_create(MPI_Comm communicator, struct comm **comm, struct error *err)
 {
-    if (comm_self(comm, err) != 0)
-        return -1;
-    MPI_Comm_dup(communicator, &(*comm)->mpi);
-    MPI_Comm_rank((*comm)->mpi, &(*comm)->rank_info.rank);
-    MPI_Comm_size((*comm)->mpi, &(*comm)->rank_info.ranks);
-    if ((*comm)->rank_info.ranks > 1 &&
-        collective_create((*comm)->mpi, NULL, &(*comm)->collective, err) != 0) {
-        comm_destroy(*comm);
-        *comm = NULL;
+    struct comm *made = NULL;
+    int rv = comm_self(&made, err);
+    MPI_Comm mpi;
+
+    *comm = NULL;
+    MPI_Comm_dup(communicator, &mpi);
+    if (collective_agree(mpi, rv, err) != 0 || !made) {
+        MPI_Comm_free(&mpi);
+        comm_destroy(made);
         return -1;
     }
+    made->mpi = mpi;
+    MPI_Comm_rank(mpi, &made->rank_info.rank);
+    MPI_Comm_size(mpi, &made->rank_info.ranks);
+    if (made->rank_info.ranks > 1 && collective_create(mpi, NULL, &made->collective, err) != 0) {
+        comm_destroy(made);
+        return -1;
+    }
+    *comm = made;
     return 0;
 }
 
@@ -175,7 +183,11 @@ int comm_split(struct comm *comm, int number, int key, struct comm **part, struc
     watch_waits_for(STALL_WAIT_ALL);
     rv = split(comm, number, key, part, err);
     watch_works();
-    return rv;
+    if (comm_agree(comm, rv, err) == 0)
+        return 0;
+    comm_destroy(*part);
+    *part = NULL;
+    return -1;
 }
 
 void comm_destroy(struct comm *comm)
@@ -391,21 +403,22 @@ void comm_all_gather(struct comm *comm, const void *value, size_t bytes, void *v
 
 int comm_agree(struct comm *comm, int result, struct error *err)
 {
-    int *results = comm_gather_buffer(comm, sizeof *results), failed = 0, first = -1;
+    int rank = comm->rank_info.rank, ranks = comm->rank_info.ranks;
+    struct {
+        int first, have_all; /* ranks that failed; first is `ranks` if none has */
+    } failed = {result != 0 ? rank : ranks, result != 0};
 
-    comm_all_gather(comm, &result, sizeof result, results);
-    for (int rank = comm->rank_info.ranks - 1; rank >= 0; rank--)
-        if (results[rank] != 0) {
-            failed++;
-            first = rank;
-        }
-    free(results);
-    if (failed == 0)
+    if (ranks > 1) {
+        watch_waits_for(STALL_WAIT_ALL);
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 2, MPI_INT, MPI_MIN, comm->mpi);
+        watch_step();
+        watch_works();
+    }
+    if (failed.first == ranks)
         return 0;
-    if (comm->rank_info.ranks > 1)
-        MPI_Bcast(err->text, sizeof err->text, MPI_CHAR, first, comm->mpi);
-    return failed < comm->rank_info.ranks ? error_prefix(err, "%s", comm_rank_name(comm, first))
-                                          : -1;
+    if (ranks > 1)
+        MPI_Bcast(err->text, sizeof err->text, MPI_CHAR, failed.first, comm->mpi);
+    return failed.have_all ? -1 : error_prefix(err, "%s", comm_rank_name(comm, failed.first));
 }
 
 void comm_broadcast(struct comm *comm, void *values, size_t bytes)

@@ -24,11 +24,12 @@ struct rank_info {
 /* Creates a communicator of this process alone. */
 int comm_self(struct comm **comm, struct error *err);
 
-/* Creates a communicator from a duplicate of MPI's. Returns 0, or -1 with err. */
+/* Creates a communicator from a duplicate of MPI's. Collective. Returns 0, or -1 with err on all
+ * ranks. */
 int comm_create(MPI_Comm communicator, struct comm **comm, struct error *err);
 /* Splits a communicator: *part has the ranks that pass the same number (>= 0), in the order of
  * their keys, with the communicator's algorithm and wire. *part is NULL for ranks that pass -1.
- * Collective over the communicator. */
+ * Collective over the communicator. Returns 0, or -1 with err on all its ranks. */
 int comm_split(struct comm *comm, int number, int key, struct comm **part, struct error *err);
 void comm_destroy(struct comm *comm);
 

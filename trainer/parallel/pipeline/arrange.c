@@ -69,6 +69,7 @@ static int gather_islands(const struct arrange_options *options, struct comm *co
             err,
             "--stages: %d stages of %d ranks do not fit into %d islands; stages of %d ranks do",
             stages, made->placement.replicas, made->islands, replicas);
+    rv = comm_agree(comm, rv, err);
     if (rv == 0)
         made->names = comm_gather_buffer(comm, sizeof *made->names); /* no more stages than ranks */
     if (rv == 0 && options->is_auto)
@@ -181,7 +182,8 @@ static int split(const struct arrange_options *options, struct arrangement *made
     return split_parse(options->split, layers, stages, made->placement.layers, err);
 }
 
-static void predict(const struct pipeline_options *options, struct arrangement *made)
+static int predict(const struct pipeline_options *options, struct arrangement *made,
+                   struct error *err)
 {
     const struct placement *placement = &made->placement;
     struct placement whole = {1, placement->stages * placement->replicas, NULL, NULL};
@@ -200,7 +202,7 @@ static void predict(const struct pipeline_options *options, struct arrangement *
                                   .across = made->across};
 
     if (!stage_s)
-        abort();
+        return error_set(err, "cannot allocate the times of the stages: %m");
     for (int i = 0; i < placement->stages; i++) {
         struct stage stage = placement_stage(placement, options->shape, i);
 
@@ -231,6 +233,7 @@ static void predict(const struct pipeline_options *options, struct arrangement *
         .update_s = (double)shape_parameters(options->shape) * parameter_s};
     made->ddp_s = arrange_step_s(&times);
     free(stage_s);
+    return 0;
 }
 
 int arrangement_make(const struct arrange_options *options, struct comm *comm, const char *island,
@@ -238,6 +241,7 @@ int arrangement_make(const struct arrange_options *options, struct comm *comm, c
 {
     struct pipeline_options pipeline = {options->shape, options->compute, &arrangement->placement,
                                         options->batch, options->microbatches};
+    int rv;
 
     *arrangement = (struct arrangement){.names = NULL};
     if (gather_islands(options, comm, island, arrangement, err) != 0)
@@ -250,11 +254,10 @@ int arrangement_make(const struct arrange_options *options, struct comm *comm, c
     if (arrangement->is_measured && (measure_work(&pipeline, comm, arrangement, err) != 0 ||
                                      measure_links(comm, arrangement, err) != 0))
         return -1;
-    if (split(options, arrangement, err) != 0)
-        return -1;
-    if (arrangement->is_measured)
-        predict(&pipeline, arrangement);
-    return 0;
+    rv = split(options, arrangement, err);
+    if (rv == 0 && arrangement->is_measured)
+        rv = predict(&pipeline, arrangement, err);
+    return comm_agree(comm, rv, err);
 }
 
 void arrangement_clear(struct arrangement *arrangement)

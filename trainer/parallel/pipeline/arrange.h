@@ -40,8 +40,8 @@ struct arrangement {
     double ddp_s;                     /* ... if all ranks held all layers instead */
 };
 
-/* island: the name of this rank's island ("": not known). Collective. Returns 0, or -1 with err.
- * The caller clears the arrangement in either case. */
+/* island: the name of this rank's island ("": not known). Collective. Returns 0, or -1 with err
+ * on all ranks. The caller clears the arrangement in either case. */
 int arrangement_make(const struct arrange_options *options, struct comm *comm, const char *island,
                      struct arrangement *arrangement, struct error *err);
 void arrangement_clear(struct arrangement *arrangement);

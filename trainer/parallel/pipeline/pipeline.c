@@ -129,14 +129,16 @@ int pipeline_create(const struct pipeline_options *options, struct comm *comm,
                     struct pipeline **pipeline, struct error *err)
 {
     struct pipeline *made = calloc(1, sizeof *made);
-    int number;
+    int number, rv = made ? 0 : error_set(err, "a pipeline: %m");
 
-    if (!made)
-        return error_set(err, "a pipeline: %m");
+    if (comm_agree(comm, rv, err) != 0 || !made) {
+        free(made);
+        return -1;
+    }
     made->options = *options;
     placement_find(options->placement, comm_rank_info(comm).rank, &number, &made->replica);
     made->stage = placement_stage(options->placement, options->shape, number);
-    if (join(made, comm, err) != 0 || allocate(made, err) != 0) {
+    if (join(made, comm, err) != 0 || comm_agree(comm, allocate(made, err), err) != 0) {
         pipeline_destroy(made);
         return -1;
     }

@@ -32,7 +32,7 @@ struct pipeline_traffic {
 };
 
 /* Creates this rank's stage, with memory for activations. Collective over the communicator, which
- * must live as long. Returns 0, or -1 with err. */
+ * must live as long. Returns 0, or -1 with err on all ranks. */
 int pipeline_create(const struct pipeline_options *options, struct comm *comm,
                     struct pipeline **pipeline, struct error *err);
 void pipeline_destroy(struct pipeline *pipeline);
