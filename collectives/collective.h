@@ -78,8 +78,9 @@ void collective_destroy(struct collective *collective);
 
 const struct plan_topology *collective_topology(const struct collective *collective);
 
-/* Makes the plan of a call and allocates what it needs, so that the next call of this shape
- * allocates nothing. Not collective. Returns -1 if the call is invalid or memory is out. */
+/* Makes the plan of a call and allocates what it needs: the next call of this shape allocates what
+ * one after a first call does (see above). Not collective. Returns -1 if the call is invalid or
+ * memory is out. */
 int collective_prepare(struct collective *collective, const struct collective_call *call,
                        struct error *err);
 
