@@ -814,6 +814,58 @@ static void test_kills(void)
            "... and the database is intact");
 }
 
+/* As the process of a large run: its change, not yet whole, is in the file when it is killed. */
+static void __attribute__((noreturn)) die_in_the_middle(const char *path)
+{
+    static const char change[] =
+        "PRAGMA cache_size = 5; BEGIN IMMEDIATE;"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
+        " INSERT INTO texts (text) SELECT printf('%0200d', i) FROM n; DELETE FROM nodes";
+    sqlite3 *database = NULL;
+
+    _exit(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                  sqlite3_exec(database, change, NULL, NULL, NULL) == SQLITE_OK
+              ? 0
+              : 1);
+}
+
+/* Returns whether a run was killed and left its journal. */
+static bool has_died_in_the_middle(const char *path)
+{
+    char journal[256];
+    int status = -1;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        die_in_the_middle(path);
+    waitpid(child, &status, 0);
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    return status == 0 && access(journal, F_OK) == 0;
+}
+
+static void reads_what_a_killed_run_left(void)
+{
+    const char *path = in_directory("half.db"), *other = in_directory("other.db"),
+               *journal = in_directory("other.db-journal");
+    struct error err = {""};
+
+    add(path, "h1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    ok(has_died_in_the_middle(path), "a run is killed while its change is half written");
+    seen[0] = '\0';
+    is_int(history_nodes(path, NULL, 9, see, NULL, &err), 2, "the history can be read (%s)",
+           err.text);
+    is_str(seen, "h1 n1 pass 100 ;h1 n2 pass 100 ;", "... as it was before that run");
+    add(other, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    if (chown(other, geteuid() + 1, (gid_t)-1) != 0 || !has_died_in_the_middle(other)) {
+        tap_skip("a file of another user needs root");
+        return;
+    }
+    is_int(history_nodes(other, NULL, 9, see, NULL, &err), -1, "... and not that of another user");
+    ok(access(journal, F_OK) == 0, "... whose journal root leaves alone");
+}
+
 int main(void)
 {
     directory = tree_unpack("");
@@ -832,6 +884,7 @@ int main(void)
     test_full_disk();
     test_concurrency();
     test_kills();
+    reads_what_a_killed_run_left();
     tree_remove(directory);
     return tap_done();
 }
