@@ -222,9 +222,14 @@ sqlite3 *database_read(const char *path, enum database_file *file, struct error 
     struct stat status;
     int found = -1;
 
-    *file = stat(path, &status) == 0 || errno != ENOENT ? DATABASE_THERE : DATABASE_NONE;
-    if (*file == DATABASE_NONE)
+    *file = DATABASE_THERE;
+    if (stat(path, &status) != 0) {
+        if (errno == ENOENT)
+            *file = DATABASE_NONE;
+        else
+            error_set(err, "%s: %m", path);
         return NULL;
+    }
     if (geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()) {
         if (!(database = copy_read(path, err)))
             return NULL;

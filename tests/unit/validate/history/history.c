@@ -696,6 +696,18 @@ static void test_other_users(void)
     waitpid(child, &status, 0);
     is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
            "the user read the copy and could not open the history itself");
+    child = fork();
+    if (child == 0) {
+        chmod(directory, 0700);
+        _exit(setgid(65534) == 0 && setuid(65534) == 0 &&
+                      history_nodes(path, NULL, 9, see, NULL, &err) == -1 &&
+                      strcmp(err.text + strlen(path), ": Permission denied") == 0
+                  ? 0
+                  : 1);
+    }
+    waitpid(child, &status, 0);
+    chmod(directory, 0755);
+    is_int(status, 0, "a history in a closed directory says so");
 }
 
 /* Runs in its own mount namespace with a disk of 240 kB, half of which the copy takes, and its
