@@ -32,7 +32,7 @@ like "$said" '^\+optional spank_muster.so$' '... with the plugin'
 like "$said" '^\+HealthCheckProgram=/.*/muster/muster-healthcheck$' 'the health check'
 like "$said" '^\+HealthCheckNodeState=ANY,CYCLE$' '... and the states in which it runs'
 unlike "$said" '^\+HealthCheckInterval' '... and no key that the site has set'
-like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
+like "$said" "^Nothing was changed; next: muster setup --root $root --yes\$" 'the next step is for the same files'
 
 like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
 unlike "$said" 'muster\.conf' 'a head gets no advice about a fabric'
@@ -82,6 +82,7 @@ setup --yes
 is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' '--yes a second time: nothing to do'
 setup --undo
 is "$status" 1 '--undo without --yes changes nothing: status 1'
+like "$said" "^Nothing was changed; next: muster setup --root $root --undo --yes\$" '... with its own next step'
 like "$said" '^-optional spank_muster.so$' '... and shows what it would remove'
 setup --undo --yes
 is "$status" 0 '--undo --yes: status 0'

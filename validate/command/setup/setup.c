@@ -200,7 +200,8 @@ static int setup(const char *name, const struct options *options, const struct n
     if (status == COMMAND_UNKNOWN)
         fprintf(stderr, "%s: %s\n", name, err.text);
     else if (status == COMMAND_FAIL)
-        printf("Nothing was changed; next: %s%s --yes\n", name, options->is_undo ? " --undo" : "");
+        printf("Nothing was changed; next: %s%s%s%s --yes\n", name, options->root ? " --root " : "",
+               options->root ? options->root : "", options->is_undo ? " --undo" : "");
     else if (files->count > 0)
         puts(options->is_undo
                  ? "Done; next: the same on the other hosts, then scontrol reconfigure"
