@@ -21,15 +21,16 @@ static void member_write(FILE *tar, const char *name, const char *text, size_t s
 }
 
 /* Whether a line may contain a secret: in slurm.conf StoragePass, AuthAltParameters and the like,
- * in muster.conf variables with tokens. */
+ * in muster.conf variables with tokens, in both "http://USER:PASSWORD@proxy". */
 static bool may_be_secret(const char *line)
 {
     static const char *const words[] = {"pass", "secret", "token", "key", "credential", "authalt"};
+    const char *address = strstr(line, "://");
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(line, words[i]))
             return true;
-    return false;
+    return address && strchr(address, '@');
 }
 
 /* Writes the text, with only the first word of lines that may contain a secret. */
