@@ -78,6 +78,17 @@ echo 'include plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
 doctor
 like "$page" '^pass +plugin +[^ ]+: optional by ' '... also with an include relative to the file'
 echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
+sed -i 's,^PluginDir=.*,PluginDir=/opt/none:/opt/plugins,' "$root/etc/slurm/slurm.conf"
+doctor
+like "$page" '^pass +plugin +[^ ]+: optional by .*, in /opt/plugins' '... in each directory of PluginDir'
+sed -i 's,^PluginDir=.*,PluginDir=/opt/none,' "$root/etc/slurm/slurm.conf"
+doctor
+like "$page" '^fail +plugin +[^ ]+: optional by .*, not in /opt/none' '... and in no other'
+sed -i 's,spank_muster,/opt/plugins/&,' "$root/etc/slurm/plugstack.conf.d/muster.conf"
+doctor
+like "$page" '^pass +plugin +[^ ]+: optional by .*, in /opt/plugins' '... or where its line says'
+sed -i 's,/opt/plugins/,,' "$root/etc/slurm/plugstack.conf.d/muster.conf"
+sed -i 's,^PluginDir=.*,PluginDir=/opt/plugins,' "$root/etc/slurm/slurm.conf"
 rm -r "$root/opt/plugins/spank_muster.so" "$root/etc/passwd" "$root$bin/muster-links" "$root/spool"
 doctor
 is "$status" 1 'missing preconditions fail'

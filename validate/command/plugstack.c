@@ -18,9 +18,9 @@ void plugstack_path(const struct slurm_lines *slurm, const char *directory, char
         snprintf(path, size, "%s/plugstack.conf", directory);
 }
 
-static bool loads(const char *root, const char *path, int depth, char need[PLUGSTACK_NEED])
+static bool loads(const char *root, const char *path, int depth, struct plugstack_line *found)
 {
-    char whole[PATH_MAX], line[1024], second[512], name[2048];
+    char whole[PATH_MAX], line[1024], name[2048];
     bool has_plugin = false;
     FILE *file;
 
@@ -29,16 +29,16 @@ static bool loads(const char *root, const char *path, int depth, char need[PLUGS
     while (file && !has_plugin && fgets(line, sizeof line, file)) {
         glob_t names = {0};
 
-        if (sscanf(line, " %15[a-z] %511s", need, second) != 2)
+        if (sscanf(line, " %15[a-z] %511s", found->need, found->file) != 2)
             continue;
-        if (*second == '/' || !path_beside(path, second, name, sizeof name))
-            snprintf(name, sizeof name, "%s", second);
+        if (*found->file == '/' || !path_beside(path, found->file, name, sizeof name))
+            snprintf(name, sizeof name, "%s", found->file);
         snprintf(whole, sizeof whole, "%s%s", root, name);
-        if (strcmp(need, "include") != 0)
-            has_plugin = strstr(second, "spank_muster");
+        if (strcmp(found->need, "include") != 0)
+            has_plugin = strstr(found->file, "spank_muster");
         else if (depth < INCLUDES_DEEP && glob(whole, 0, NULL, &names) == 0)
             for (size_t i = 0; !has_plugin && i < names.gl_pathc; i++)
-                has_plugin = loads(root, names.gl_pathv[i] + strlen(root), depth + 1, need);
+                has_plugin = loads(root, names.gl_pathv[i] + strlen(root), depth + 1, found);
         globfree(&names);
     }
     if (file)
@@ -46,7 +46,7 @@ static bool loads(const char *root, const char *path, int depth, char need[PLUGS
     return has_plugin;
 }
 
-bool plugstack_loads(const char *root, const char *path, char need[PLUGSTACK_NEED])
+bool plugstack_loads(const char *root, const char *path, struct plugstack_line *found)
 {
-    return loads(root, path, 0, need);
+    return loads(root, path, 0, found);
 }

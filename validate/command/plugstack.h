@@ -9,15 +9,19 @@
 
 /* Finds muster's plugin in Slurm's plugstack.conf, which loads SPANK plugins. */
 
-enum { PLUGSTACK_NEED = 16 };
+/* A line that loads it. */
+struct plugstack_line {
+    char need[16];  /* "optional", "required" */
+    char file[512]; /* as in the line: without "/" at its begin it is in a directory of PluginDir */
+};
 
 /* Sets path to PlugStackConfig of slurm.conf, else to the file beside slurm.conf. Cut at size. */
 void plugstack_path(const struct slurm_lines *slurm, const char *directory, char *path,
                     size_t size);
 
-/* Whether a line of the file below root, or of a file that it includes, loads muster's plugin. Then
- * need is the first word of the line: "optional", "required". A name in an include is relative to
- * the including file, as for Slurm. False if the file does not exist. */
-bool plugstack_loads(const char *root, const char *path, char need[PLUGSTACK_NEED]);
+/* Finds a line of the file below root, or of a file that it includes, that loads muster's plugin.
+ * A name in an include is relative to the including file, as for Slurm. False if there is none, or
+ * the file does not exist; *found is undefined then. */
+bool plugstack_loads(const char *root, const char *path, struct plugstack_line *found);
 
 #endif

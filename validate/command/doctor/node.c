@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/base/sha256.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
@@ -101,30 +102,49 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     return VERDICT_PASS;
 }
 
+/* Whether the plugin's file is there, where Slurm looks for it, _spank_plugin_find() of its
+ * plugstack.c. Sets where to its directory, or to all that lack it. */
+static bool has_plugin(const struct doctor_site *site, const char *file, char where[512])
+{
+    char list[512], path[1024], *rest = list, *directory;
+
+    if (*file == '/' && path_directory(file, where, sizeof list))
+        return access(path_below(site, file), R_OK) == 0;
+    if (!slurm_lines_value(&site->slurm, "PluginDir", where, sizeof list))
+        snprintf(where, sizeof list, "%s", MUSTER_SLURMPLUGINDIR);
+    snprintf(list, sizeof list, "%s", where);
+    while ((directory = strsep(&rest, ":"))) {
+        snprintf(path, sizeof path, "%s/%s", directory, file);
+        if (access(path_below(site, path), R_OK) != 0)
+            continue;
+        snprintf(where, sizeof list, "%s", directory);
+        return true;
+    }
+    return false;
+}
+
 static enum verdict look_plugin(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    char stack[1024], directory[512], need[PLUGSTACK_NEED], path[1024];
+    struct plugstack_line line;
+    char stack[1024], where[512];
+    bool is_on, is_there;
     unsigned mode;
-    bool is_there;
 
     plugstack_path(&site->slurm, *site->slurm_directory ? site->slurm_directory : "/etc/slurm",
                    stack, sizeof stack);
-    if (!slurm_lines_value(&site->slurm, "PluginDir", directory, sizeof directory))
-        snprintf(directory, sizeof directory, "%s", MUSTER_SLURMPLUGINDIR);
-    directory[strcspn(directory, ":")] = '\0';
-    snprintf(path, sizeof path, "%s/spank_muster.so", directory);
-    is_there = access(path_below(site, path), R_OK) == 0;
     if (!is_for_all(site, stack, &mode)) {
         SAY("%s has mode %04o: Slurm starts no srun of users, who cannot read it; chmod a+r", stack,
             mode);
         return VERDICT_FAIL;
     }
-    if (!plugstack_loads(site->root, stack, need)) {
+    is_on = plugstack_loads(site->root, stack, &line);
+    is_there = has_plugin(site, is_on ? line.file : "spank_muster.so", where);
+    if (!is_on) {
         SAY("off: no line of %s loads spank_muster.so, which is %sin %s", stack,
-            is_there ? "" : "not ", directory);
+            is_there ? "" : "not ", where);
         return is_there ? VERDICT_WARN : VERDICT_FAIL;
     }
-    SAY("%s by %s, %sin %s", need, stack, is_there ? "" : "not ", directory);
+    SAY("%s by %s, %sin %s", line.need, stack, is_there ? "" : "not ", where);
     return is_there ? VERDICT_PASS : VERDICT_FAIL;
 }
 

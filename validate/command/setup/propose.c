@@ -99,10 +99,10 @@ static bool is_sent(const char *root, const char *path)
 static int plugin_propose(const char *root, const char *directory, const struct slurm_lines *slurm,
                           struct setup_files *files, struct hostlist *notes, struct error *err)
 {
-    char need[PLUGSTACK_NEED];
+    struct plugstack_line line;
     struct stack stack = {0};
     int rv = stack_read(root, directory, slurm, &stack, err);
-    bool is_off = rv == 0 && !plugstack_loads(root, stack.paths[0], need);
+    bool is_off = rv == 0 && !plugstack_loads(root, stack.paths[0], &line);
 
     if (is_off && is_sent(root, stack.paths[0])) {
         rv = hostlist_append(
