@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	packaging/debian/muster-doc.install \
 	packaging/debian/muster-trainer.install \
 	packaging/debian/muster.install \
+	packaging/debian/muster.postinst \
 	packaging/debian/muster.postrm \
 	packaging/debian/muster.preinst \
 	packaging/debian/muster.prerm \

@@ -47,6 +47,21 @@ if command -v systemd-analyze >/dev/null; then
 else
     skip 5 'no systemd-analyze'
 fi
+# a package of a later version has other units
+if unshare -m true 2>/dev/null; then
+    mkdir "$dir/bin"
+    printf '#!/bin/sh\necho "systemctl $*" >&2\n' >"$dir/bin/systemctl"
+    chmod +x "$dir/bin/systemctl"
+    # shellcheck disable=SC2016 # the other shell expands it
+    configured() { # FOLDER-OF-RUN: what the package runs
+        PATH=$dir/bin:$PATH unshare -m sh -c 'mount -t tmpfs tmpfs /run && mkdir -p "$1" &&
+            sh "$2" configure 0.0.9' configured "$1" "$top_srcdir/packaging/debian/muster.postinst" 2>&1
+    }
+    is "$(configured /run/systemd/system)" 'systemctl --system daemon-reload' "a package's units are in force at once"
+    is "$(configured /run/none)" '' '... only where systemd runs'
+else
+    skip 2 'no mount namespaces'
+fi
 # every option that the units use exists
 for words in 'certify --suspects' 'certify --due' 'certify --idle'; do
     # shellcheck disable=SC2086 # two words
