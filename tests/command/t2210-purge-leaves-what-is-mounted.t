@@ -21,7 +21,9 @@ purged() { # MOUNTED[:WHAT]...: prints what is left of three folders with a file
         for folder in /etc/muster /var/lib/muster /run/muster "${@%:*}"; do
             mkdir -p "$folder/folder" && : >"$folder/folder/file"
         done
+        mkdir -p /var/lib/systemd/timers && : >/var/lib/systemd/timers/stamp-muster-certify.timer
         sh "$postrm" purge 2>/dev/null || echo "status $?"
+        ls /var/lib/systemd/timers
         find /etc/muster /var/lib/muster /run/muster -type f 2>/dev/null
         ls -d /etc/muster /var/lib/muster /run/muster 2>/dev/null' purged \
         "$top_srcdir/packaging/debian/muster.postrm" "$@"
