@@ -62,6 +62,17 @@ if unshare -m true 2>/dev/null; then
 else
     skip 2 'no mount namespaces'
 fi
+# the user of the RPM, of a group that is there beforehand
+mkdir "$dir/rpm"
+printf '#!/bin/sh\n[ "$*" = "group $GROUP" ]\n' >"$dir/rpm/getent"
+printf '#!/bin/sh\necho "$*"\n' >"$dir/rpm/useradd"
+chmod +x "$dir"/rpm/*
+user() { # GROUP-THAT-IS-THERE
+    sed -n '/^%pre$/,/^$/p' "$top_srcdir/packaging/rpm/muster.spec" | sed 1d |
+        PATH=$dir/rpm:$PATH GROUP=$1 sh -e
+}
+like "$(user '')" '^--system --user-group .* muster$' 'the RPM makes user and group'
+like "$(user muster)" '^--system --gid=muster .* muster$' '... or the user for a group that is there'
 # every option that the units use exists
 for words in 'certify --suspects' 'certify --due' 'certify --idle'; do
     # shellcheck disable=SC2086 # two words
