@@ -209,4 +209,16 @@ text=$(history n2 2>&1)
 is "$? $text" \
     "3 muster history: $dir/history.db: found a directory, expected a database; set another HistoryFile" \
     'a directory as database is refused'
+# Somebody reads the output page by page, while a run ends.
+for i in {1..1500}; do verdict "m$i" fail 'a message that makes the output longer than a pipe'; done |
+    "$add" "$dir/paged.db" r1 100
+mkfifo "$dir/pager"
+echo "HistoryFile=$dir/paged.db" >"$dir/conf"
+history --json >"$dir/pager" &
+exec 5<"$dir/pager"
+read -r first <&5
+like "$first" '"node":"m1"' 'JSON of many nodes'
+ok '... keeps no run from being stored' "$add" "$dir/paged.db" r2 200 < <(verdict m1 pass '')
+is "$(wc -l <&5)" 1499 '... and is whole'
+exec 5<&-
 done_testing

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory_stream.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
@@ -205,6 +206,48 @@ static int accept_now(const struct options *options, const char *path)
     return COMMAND_PASS;
 }
 
+static int run(const struct options *options, const struct conf *conf)
+{
+    const char *path = conf->history_path, *word = options->count > 0 ? options->words[0] : NULL;
+
+    if (options->job > 0)
+        return history_print_job(conf, command_node(NULL, ""), (uint32_t)options->job,
+                                 options->as_json);
+    if (options->is_offenders)
+        return history_print_offenders(path, options->days, options->as_json);
+    if (options->is_value)
+        return history_print_values(path, options->days, options->as_json);
+    if (options->is_campaigns)
+        return history_campaigns(path, word, options->as_json);
+    if (options->is_accept)
+        return accept_now(options, path);
+    if (options->is_diff)
+        return history_diff(path, word, options->words[1],
+                            options->count > 2 ? options->words[2] : NULL, options->as_json);
+    return list(options, path);
+}
+
+/* Prints JSON only after the database is closed: as long as it is read no run can be stored, and
+ * who reads the output, as less does, may take hours. */
+static int run_json(const struct options *options, const struct conf *conf)
+{
+    char *text;
+    size_t size;
+    FILE *output = stdout, *kept = memory_stream(&text, &size);
+    int status = COMMAND_UNKNOWN;
+
+    if (kept) {
+        stdout = kept;
+        status = run(options, conf);
+        stdout = output;
+    }
+    if (!kept || fclose(kept) != 0)
+        status = command_failed(COMMAND_UNKNOWN, set.name, "no memory for the output");
+    fwrite(text, 1, size, stdout);
+    free(text);
+    return status;
+}
+
 int command_history(int argc, char **argv)
 {
     struct options options = {0};
@@ -214,23 +257,8 @@ int command_history(int argc, char **argv)
     if (status >= 0)
         return status;
     status = command_conf("muster history", options.config, &conf);
-    if (status == COMMAND_PASS && options.job > 0)
-        status = history_print_job(&conf, command_node(NULL, ""), (uint32_t)options.job,
-                                   options.as_json);
-    else if (status == COMMAND_PASS && options.is_offenders)
-        status = history_print_offenders(conf.history_path, options.days, options.as_json);
-    else if (status == COMMAND_PASS && options.is_value)
-        status = history_print_values(conf.history_path, options.days, options.as_json);
-    else if (status == COMMAND_PASS && options.is_campaigns)
-        status = history_campaigns(conf.history_path, options.count ? options.words[0] : NULL,
-                                   options.as_json);
-    else if (status == COMMAND_PASS && options.is_accept)
-        status = accept_now(&options, conf.history_path);
-    else if (status == COMMAND_PASS && options.is_diff)
-        status = history_diff(conf.history_path, options.words[0], options.words[1],
-                              options.count > 2 ? options.words[2] : NULL, options.as_json);
-    else if (status == COMMAND_PASS)
-        status = list(&options, conf.history_path);
+    if (status == COMMAND_PASS)
+        status = (options.as_json ? run_json : run)(&options, &conf);
     conf_clear(&conf);
     return status;
 }
