@@ -175,15 +175,20 @@ bool database_uri(const char *path, const char *query, char *uri, size_t size)
     return !*path;
 }
 
-/* Sets the file's mode to 0600; its journal gets the same mode. */
-static void owner_only(const char *path)
+/* Creates the file, if there is none, for its owner alone; its journal gets the same mode. */
+static void file_make(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    struct stat status;
 
     if (fd >= 0)
         close(fd);
-    else if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_mode & 077)
+}
+
+static void owner_only(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_mode & 077)
         chmod(path, 0600);
 }
 
@@ -192,7 +197,7 @@ sqlite3 *database_open(const char *path, struct error *err)
     sqlite3 *database = NULL;
 
     path_make_directory(path);
-    owner_only(path);
+    file_make(path);
     if (sqlite3_open_v2(path, &database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                         NULL) != SQLITE_OK ||
@@ -206,6 +211,7 @@ sqlite3 *database_open(const char *path, struct error *err)
         sqlite3_close(database);
         return NULL;
     }
+    owner_only(path); /* not before the tables show that it is muster's */
     return database;
 }
 

@@ -661,7 +661,8 @@ static void __attribute__((noreturn)) run_other_user(const char *path, const cha
 
 static void test_other_users(void)
 {
-    const char *path = path_in("others.db"), *copy = path_in("others.db.copy");
+    const char *path = path_in("others.db"), *copy = path_in("others.db.copy"),
+               *site = path_in("site.db");
     struct error err = {""};
     int ends[2], status = -1;
     char byte;
@@ -674,6 +675,10 @@ static void test_other_users(void)
     add_run(path, "o2", 200, VERDICT_PASS, VERDICT_PASS, &err);
     is_int(mode_of(path), 0600, "a history that others could read is made private");
     is_int(count_rows(copy, "SELECT count(*) FROM runs"), 2, "... and the copy has both runs");
+    execute(site, "CREATE TABLE jobs (id)");
+    chmod(site, 0644);
+    add_run(site, "s1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    is_int(mode_of(site), 0644, "another program's file keeps its mode");
     if (geteuid() != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
         ok(true, "other users # SKIP needs root");
         return;
