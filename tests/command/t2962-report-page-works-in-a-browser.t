@@ -20,6 +20,9 @@ page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
 page huge 4096 --rounds 8 --fault slow-rail:n3000:eth2
+# the switch of a rail is dead
+"$top_srcdir/tests/report/synthetic-run" 8 --per-leaf 4 |
+    sed '/"bandwidth",.*"part":"eth2"/s/"value":[0-9.]*/"value":0/' | "$muster" report -f html -o "$dir/none.html" -
 # its size depends on the number of measured pairs, not of all pairs
 ok 'the page of 4,096 nodes is small' test "$(stat -c %s "$dir/huge.html")" -lt 3000000
 # a thousand steps, the last hundred twice, as in a run that continued from a checkpoint

@@ -141,6 +141,13 @@ def others(browser):
     check('the console is silent', browser.complaints(), [])
 
 
+def none(browser):
+    browser.open(f'{work}/none.html')
+    check('a rail that carries nothing is the worst between leaves', browser.run('return [...document.querySelectorAll("#between tbody td")].map(c => c.innerText)'), 4 * ['0 %'])
+    check('... and within each', browser.run('return [...document.querySelectorAll("#leaf-rails tbody tr")].map(r => r.cells[2].innerText.slice(0, 5))'), 2 * ['✕ 0 %'])
+    check('the console is silent', browser.complaints(), [])
+
+
 def training(browser):
     browser.open(f'{work}/training.html')
     check('a run of the trainer is summed up', browser.text('#summary h2'), 'Trained 1000 steps, loss 5.00 to 2.00')
@@ -155,7 +162,7 @@ def training(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, training, others):
+    for part in (small, table, theme, training, none, others):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')

@@ -2,13 +2,13 @@
 const DENSE = 64, BETWEEN = 40;
 
 /* For each pair of leaves the median, as a share of what good nodes reach, worst rail: rows send. To
- * a percent: the pairs are counted by percent. */
+ * a percent: the pairs are counted by percent. The share of a rail that carries nothing anywhere is 0. */
 function betweenLeaves() {
   const count = D.leaves.length, result = Array.from({ length: count }, () => new Array(count).fill(NaN)), PERCENTS = 201;
   const leafOf = Int32Array.from(nodes, n => n.leaf);
   for (const rail of rails) {
     if (!rail.bandwidth || count < 2) continue;
-    const counts = new Uint32Array(count * count * PERCENTS), totals = new Uint32Array(count * count), { pairs, values } = rail.bandwidth, scale = 100 / rail.bandwidth.reference;
+    const counts = new Uint32Array(count * count * PERCENTS), totals = new Uint32Array(count * count), { pairs, values } = rail.bandwidth, scale = 100 / (rail.bandwidth.reference || Infinity);
     values.forEach((value, i) => {
       const from = leafOf[pairs.from[i]], to = leafOf[pairs.to[i]], key = from * count + to;
       if (from < 0 || to < 0) return;
@@ -81,7 +81,7 @@ function leafRails() {
     const [received, sent] = rail.bandwidth.best, { reference, mainLimit } = rail.bandwidth;
     for (const node of nodes) {
       const value = Math.min(received[node.index], sent[node.index]), cells = node.leaf >= 0 && list[node.leaf].cells;
-      if (cells && value >= 0 && !(cells[k] && cells[k].value <= value)) cells[k] = { node, value, share: value / reference, isLow: mainLimit && value < mainLimit[0] };
+      if (cells && value >= 0 && !(cells[k] && cells[k].value <= value)) cells[k] = { node, value, share: value / (reference || Infinity), isLow: mainLimit && value < mainLimit[0] };
     }
   });
   const worst = row => Math.min(Infinity, ...row.cells.filter(Boolean).map(cell => cell.share));
