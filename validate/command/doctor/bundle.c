@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/memory_stream.h"
+#include "lib/base/text.h"
 #include "lib/base/write_all.h"
 
 static void member_write(FILE *tar, const char *name, const char *text, size_t size)
@@ -48,6 +49,26 @@ static void secrets_leave_out(FILE *stream, char *text)
     }
 }
 
+/* Returns a copy of the findings. Of an error "FILE:LINE: ..." in muster.conf only the place is
+ * kept if the line that it quotes may contain a secret. */
+static struct findings findings_copy(const struct findings *findings)
+{
+    struct findings copy = {0};
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *one = &findings->items[i];
+        const char *quote = strcmp(one->name, "configuration") == 0 && may_be_secret(one->found)
+                                ? strstr(one->found, ": ")
+                                : NULL;
+        int length = quote ? (int)(quote - one->found) : DOCTOR_FOUND;
+        char found[DOCTOR_FOUND];
+
+        text_put(found, sizeof found, "%.*s%s", length, one->found, quote ? ": [left out]" : "");
+        doctor_add(&copy, one->host, one->name, one->verdict, found);
+    }
+    return copy;
+}
+
 static void file_add(FILE *tar, const struct doctor_site *site, const char *path, const char *name)
 {
     struct error err;
@@ -73,23 +94,26 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
     char *text = NULL, *whole = NULL, name[600], member[80];
     size_t size = 0, length = 0;
     FILE *tar = memory_stream(&whole, &length), *stream;
+    struct findings kept;
     int fd, rv;
 
     if (!tar)
         return error_set(err, "%s: %m", path);
+    kept = findings_copy(findings);
     if ((stream = memory_stream(&text, &size))) {
-        doctor_print(stream, findings, false);
+        doctor_print(stream, &kept, false);
         if (fclose(stream) == 0)
             member_write(tar, "page.txt", text, size);
         free(text);
     }
     if ((stream = memory_stream(&text, &size))) {
-        for (size_t i = 0; i < findings->count; i++)
-            doctor_give(stream, &findings->items[i]);
+        for (size_t i = 0; i < kept.count; i++)
+            doctor_give(stream, &kept.items[i]);
         if (fclose(stream) == 0)
             member_write(tar, "findings.jsonl", text, size);
         free(text);
     }
+    doctor_clear(&kept);
     file_add(tar, site, conf_default_path(), "muster.conf");
     if (site->slurm.file_count > 0)
         file_add(tar, site, site->slurm.files[0], "slurm/slurm.conf");
