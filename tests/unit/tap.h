@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* A function that a test defines in place of another (--wrap) needs no prototype. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* A test program calls the checks below and ends with `return tap_done();`. Each check prints one
  * TAP line, after a failure also a diagnosis with file and line, and returns whether it passed. */
 

@@ -130,8 +130,6 @@ static bool try_two(enum codec_type type, uint8_t *const blocks[2], const size_t
 
 #ifdef FUZZER
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!arena.scratch)

@@ -325,7 +325,6 @@ static bool sync_fails;
 static int failing_entry;
 
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
     struct stat of, there;
@@ -338,7 +337,6 @@ int __wrap_fsync(int fd)
 }
 
 struct dirent *__real_readdir(DIR *stream);
-struct dirent *__wrap_readdir(DIR *stream);
 struct dirent *__wrap_readdir(DIR *stream)
 {
     if (failing_entry == 0 || --failing_entry > 0)
@@ -440,7 +438,6 @@ static void second_writer_is_named(void)
 /* Counts the steps that are reported to the watch. */
 static int steps_reported;
 
-void __wrap_watch_step(void);
 void __wrap_watch_step(void)
 {
     steps_reported++;

@@ -306,7 +306,6 @@ static void test_islands(void)
 /* Counts the steps that are reported to the watch. */
 static int steps_reported;
 
-void __wrap_watch_step(void);
 void __wrap_watch_step(void)
 {
     steps_reported++;
@@ -331,19 +330,16 @@ static void test_measuring_reports_steps(void)
  * of. */
 static int waits_for_rank = STALL_WORKING, calls, unreported_calls;
 
-void __wrap_watch_waits_for(int rank);
 void __wrap_watch_waits_for(int rank)
 {
     waits_for_rank = rank;
 }
 
-void __wrap_watch_works(void);
 void __wrap_watch_works(void)
 {
     waits_for_rank = STALL_WORKING;
 }
 
-int call_mpi(void);
 int call_mpi(void)
 {
     calls++;
@@ -354,14 +350,12 @@ int __wrap_MPI_Barrier(void) __attribute__((alias("call_mpi")));
 int __wrap_MPI_Sendrecv(void) __attribute__((alias("call_mpi")));
 int __wrap_MPI_Allreduce(void) __attribute__((alias("call_mpi")));
 
-struct rank_info __wrap_comm_rank_info(const struct comm *comm);
 struct rank_info __wrap_comm_rank_info(const struct comm *comm)
 {
     (void)comm;
     return (struct rank_info){0, 2};
 }
 
-MPI_Comm __wrap_comm_mpi(const struct comm *comm);
 MPI_Comm __wrap_comm_mpi(const struct comm *comm)
 {
     (void)comm;

@@ -40,15 +40,10 @@ static bool step(void)
 
 /* The linker replaces the C library's functions by these (-Wl,--wrap). */
 int __real_open(const char *name, int flags, ...);
-int __wrap_open(const char *name, int flags, ...);
 ssize_t __real_write(int fd, const void *data, size_t size);
-ssize_t __wrap_write(int fd, const void *data, size_t size);
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
 int __real_unlink(const char *name);
-int __wrap_unlink(const char *name);
 
 static bool is_counted;
 static unsigned *synced; /* calls of fsync() in all processes */

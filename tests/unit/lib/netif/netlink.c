@@ -229,8 +229,6 @@ static struct ethtool_ringparam rings = {.rx_max_pending = 8192,
 static bool has_rings;
 
 int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
-
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
     struct ethtool_ringparam *ring_request;

@@ -143,8 +143,6 @@ static bool lacks_rdma_bytes; /* whether the test's reads of this machine report
 int __real_counters_read(const char *root, const char *netdev, const char *rdma_device,
                          int rdma_port, struct counters *counters);
 int __wrap_counters_read(const char *root, const char *netdev, const char *rdma_device,
-                         int rdma_port, struct counters *counters);
-int __wrap_counters_read(const char *root, const char *netdev, const char *rdma_device,
                          int rdma_port, struct counters *counters)
 {
     int rv = __real_counters_read(root, netdev, rdma_device, rdma_port, counters);

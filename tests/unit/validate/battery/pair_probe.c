@@ -34,14 +34,11 @@ static void note_probe(const struct probe *probe, const struct probe_address *wi
     sessions[probes++ % TRIES] = session;
 }
 
-void __wrap_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
 void __wrap_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session)
 {
     note_probe(probe, to, session);
 }
 
-int __wrap_probe_receive(const struct probe *probe, const struct probe_address *from,
-                         uint64_t session);
 int __wrap_probe_receive(const struct probe *probe, const struct probe_address *from,
                          uint64_t session)
 {

@@ -20,9 +20,6 @@ static struct node_run *node_runs;
 static struct subnet discovered; /* the network that discovery returns */
 static struct error err;
 
-int __wrap_subnet_discover(const char *port, struct subnet *subnet, struct error *error);
-int __wrap_certify_neighbors(struct certify *of, struct subnet *subnet, struct error *error);
-
 static int return_subnet(bool is_ethernet, struct subnet *subnet, struct error *error)
 {
     if (discovered.device_count == 0 || discovered.is_ethernet != is_ethernet)

@@ -317,7 +317,6 @@ static int begin_operation(const char *name, struct error *err)
 /* ---------------------------------------------------------------- the machine */
 
 /* Gives runs that start in the same second different names. */
-ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags);
 ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
 {
     static unsigned count;
@@ -347,7 +346,6 @@ static void count_try(void)
 }
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
     if (clock == CLOCK_REALTIME)
@@ -373,7 +371,6 @@ static void history_free(void)
     }
 }
 
-int __wrap_usleep(useconds_t microseconds);
 int __wrap_usleep(useconds_t microseconds)
 {
     history_free();
@@ -381,14 +378,12 @@ int __wrap_usleep(useconds_t microseconds)
     return 0;
 }
 
-unsigned __wrap_sleep(unsigned seconds);
 unsigned __wrap_sleep(unsigned seconds)
 {
     now_s += seconds;
     return 0;
 }
 
-int __wrap_user_find(const char *name, struct user *user, struct error *err);
 int __wrap_user_find(const char *name, struct user *user, struct error *err)
 {
     *user = (struct user){.uid = 977, .gid = 977};

@@ -135,7 +135,6 @@ void cluster_clear(struct cluster *cluster)
 
 static int sleeps;
 
-unsigned __wrap_sleep(unsigned seconds);
 unsigned __wrap_sleep(unsigned seconds)
 {
     (void)seconds;

@@ -28,8 +28,6 @@ static size_t known_in_step, known_when_judged;
 static double lasting_s;
 
 size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist *names,
-                                  enum stage stage);
-size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist *names,
                                   enum stage stage)
 {
     size_t silent = 0;
@@ -56,7 +54,6 @@ static size_t count_known(void)
     return count;
 }
 
-void __wrap_certify_drop_silent(struct certify *certify);
 void __wrap_certify_drop_silent(struct certify *certify)
 {
     (void)certify;

@@ -20,21 +20,17 @@
 
 static char *state_text, attributed[1024];
 
-uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
 {
     return 0;
 }
 
-char *__wrap_state_file_read(const char *path);
 char *__wrap_state_file_read(const char *path)
 {
     (void)path;
     return state_text ? strdup(state_text) : NULL;
 }
 
-int __wrap_state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
-                            const void *state, struct error *err);
 int __wrap_state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
                             const void *state, struct error *err)
 {
@@ -49,7 +45,6 @@ int __wrap_state_file_write(const char *path, int (*write)(const void *state, FI
     return fclose(stream);
 }
 
-void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf *conf);
 void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf *conf)
 {
     (void)conf;
@@ -60,7 +55,6 @@ void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf
                  (long long)lines->lines[i].value);
 }
 
-int __wrap_job_log_open(struct job_log *log, const char *certificate_path);
 int __wrap_job_log_open(struct job_log *log, const char *certificate_path)
 {
     (void)log;

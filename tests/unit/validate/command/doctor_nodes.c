@@ -19,8 +19,6 @@ static const char *busy_node = ""; /* the node that starts no job */
 static char partitions[200];       /* that were asked for a job, each followed by a blank */
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
-                       const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
-int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
     (void)nodes, (void)deadline_s, (void)stop, (void)err;
@@ -128,7 +126,6 @@ static void check_health_precondition(const char *first, const char *second, con
 
 static bool has_munge;
 
-int __wrap_seal_make(const char *text, size_t length, char **seal, struct error *err);
 int __wrap_seal_make(const char *text, size_t length, char **seal, struct error *err)
 {
     (void)text, (void)length;

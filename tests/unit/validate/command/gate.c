@@ -21,20 +21,17 @@ static struct brake brakes[NODES];
 static bool has_brake[NODES];
 static size_t checking_node; /* the node whose health check runs */
 
-uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
 {
     return 0;
 }
 
-char *__wrap_fingerprint_node(const struct inventory *inventory, const struct conf *conf);
 char *__wrap_fingerprint_node(const struct inventory *inventory, const struct conf *conf)
 {
     (void)inventory, (void)conf;
     return strdup("kernel: 1\n");
 }
 
-int __wrap_brake_read(const char *path, struct brake *brake, struct error *err);
 int __wrap_brake_read(const char *path, struct brake *brake, struct error *err)
 {
     (void)path, (void)err;
@@ -42,7 +39,6 @@ int __wrap_brake_read(const char *path, struct brake *brake, struct error *err)
     return has_brake[checking_node] ? 0 : 1;
 }
 
-int __wrap_brake_write(const char *path, const struct brake *brake, struct error *err);
 int __wrap_brake_write(const char *path, const struct brake *brake, struct error *err)
 {
     (void)path, (void)err;

@@ -18,9 +18,6 @@
 
 /* Tests muster reserve on four nodes of a made-up cluster, with certificates in a history. */
 
-int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
-                        struct error *err);
-
 static char conf_path[256], history_path[256];
 static char reserved_nodes[200]; /* the nodes put into the reservation; "": none */
 

@@ -18,9 +18,6 @@
 /* Tests muster revoke -w on four nodes of a made-up cluster, with simulated output of srun. n1's
  * task also reports that n4 removed its certificate, which must not count. */
 
-int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err);
-int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
-
 static bool is_failing;          /* n4 cannot remove its certificate */
 static const char *site_comment; /* the Comment that the site writes during the command */
 static char comments[4096], last_comment[256];

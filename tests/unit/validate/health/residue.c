@@ -153,14 +153,12 @@ static bool has_memory(void)
 }
 
 void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size)
 {
     return has_memory() ? __real_malloc(size) : NULL;
 }
 
 void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size)
 {
     return has_memory() ? __real_realloc(old, size) : NULL;

@@ -248,7 +248,6 @@ static void stores_thousands_of_nodes(void)
 static int scanned_rows; /* rows read by full scans */
 
 int __real_sqlite3_finalize(sqlite3_stmt *statement);
-int __wrap_sqlite3_finalize(sqlite3_stmt *statement);
 int __wrap_sqlite3_finalize(sqlite3_stmt *statement)
 {
     if (statement)

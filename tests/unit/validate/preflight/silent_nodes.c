@@ -15,8 +15,6 @@ static bool is_timed_out;             /* else this host's kernel reported an err
 static enum verdict added_verdict;
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
-                       const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
-int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
     (void)stop, (void)err;

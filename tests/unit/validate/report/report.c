@@ -12,8 +12,6 @@
 static bool has_no_memory; /* strdup() fails */
 
 char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-
 char *__wrap_strdup(const char *text)
 {
     return has_no_memory ? NULL : __real_strdup(text);

@@ -186,7 +186,6 @@ static int refused_requests, requests, sleeps;
 static jmp_buf end_of_job;
 
 int __real_poll(struct pollfd *polled, nfds_t count, int wait_ms);
-int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms)
 {
     return count == 1 ? 0 : __real_poll(polled, count, wait_ms); /* count 1: the keeper's poll */
@@ -236,7 +235,6 @@ int own_job_requeue(const struct own_job *job, struct error *err)
 }
 
 unsigned __real_sleep(unsigned seconds);
-unsigned __wrap_sleep(unsigned seconds);
 unsigned __wrap_sleep(unsigned seconds)
 {
     if (!is_requeueing)
@@ -388,7 +386,6 @@ static void test_environment(void)
 static bool is_watch; /* the executed program acts as muster watch, which sees no hang */
 
 int __real_execvp(const char *file, char *const words[]);
-int __wrap_execvp(const char *file, char *const words[]);
 int __wrap_execvp(const char *file, char *const words[])
 {
     if (is_watch) {

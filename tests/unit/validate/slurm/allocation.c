@@ -26,22 +26,18 @@ static char wanted_nodes[64]; /* "n1 without none" */
 static char wanted_gpus[32];
 static bool can_spread; /* whether this release supports segments */
 
-bool __wrap_release_job_spread(job_desc_msg_t *job);
 bool __wrap_release_job_spread(job_desc_msg_t *job)
 {
     (void)job;
     return can_spread;
 }
 
-int __wrap_usleep(useconds_t microseconds);
 int __wrap_usleep(useconds_t microseconds)
 {
     now_s += microseconds / 1e6 + 1e-6;
     return 0;
 }
 
-int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
-                                    resource_allocation_response_msg_t **granted);
 int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
                                     resource_allocation_response_msg_t **granted)
 {
@@ -58,20 +54,17 @@ int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
     return refusal_errno == 0 ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
-void __wrap_slurm_free_resource_allocation_response_msg(resource_allocation_response_msg_t *msg);
 void __wrap_slurm_free_resource_allocation_response_msg(resource_allocation_response_msg_t *msg)
 {
     (void)msg;
 }
 
-int __wrap_slurm_job_node_ready(uint32_t id);
 int __wrap_slurm_job_node_ready(uint32_t id)
 {
     (void)id;
     return READY_NODE_STATE;
 }
 
-int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags);
 int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
 {
     static slurm_job_info_t job;
@@ -83,13 +76,11 @@ int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
     return SLURM_SUCCESS;
 }
 
-void __wrap_slurm_free_job_info_msg(job_info_msg_t *message);
 void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
 {
     (void)message;
 }
 
-int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err);
 int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err)
 {
     (void)id, (void)err;

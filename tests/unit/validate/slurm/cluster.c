@@ -21,7 +21,6 @@ static pid_t test_pid;
 
 /* In a child process it prints warnings about slurm.conf, and continues when nobody reads any
  * more. */
-void __wrap_slurm_init(const char *path);
 void __wrap_slurm_init(const char *path)
 {
     (void)path;
@@ -36,7 +35,6 @@ static time_t requested_end;      /* of the reservation that is changed */
 static char requested_lists[100]; /* the node lists of all requests */
 static bool is_old_slurmctld;     /* slurmctld before 23.02 accepts whole lists only */
 
-int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted);
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
 {
     size_t length = strlen(requested_lists);
@@ -83,7 +81,6 @@ static node_info_t all_nodes[5];
 static uint32_t all_count;
 static int load_error; /* of the query of all nodes; 0: the nodes are returned */
 
-int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags);
 int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags)
 {
     static node_info_msg_t message;
@@ -95,7 +92,6 @@ int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags
     return load_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
-void __wrap_slurm_free_node_info_msg(node_info_msg_t *message);
 void __wrap_slurm_free_node_info_msg(node_info_msg_t *message)
 {
     (void)message;
@@ -103,8 +99,6 @@ void __wrap_slurm_free_node_info_msg(node_info_msg_t *message)
 
 static const char *topology = "";
 
-int __wrap_process_output_status(const char *const *words, double deadline_s, char **text,
-                                 int *status, struct error *err);
 int __wrap_process_output_status(const char *const *words, double deadline_s, char **text,
                                  int *status, struct error *err)
 {
@@ -116,7 +110,6 @@ int __wrap_process_output_status(const char *const *words, double deadline_s, ch
 
 static reserve_info_t reservations[5];
 
-int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found);
 int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found)
 {
     static reserve_info_msg_t message = {.record_count = 5, .reservation_array = reservations};
@@ -126,7 +119,6 @@ int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found)
     return SLURM_SUCCESS;
 }
 
-void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message);
 void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message)
 {
     (void)message;

@@ -33,7 +33,6 @@ static void munged_kill(void)
     listener = -1;
 }
 
-int __wrap_usleep(useconds_t microseconds);
 int __wrap_usleep(useconds_t microseconds)
 {
     now_s += microseconds / 1e6;

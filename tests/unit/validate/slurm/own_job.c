@@ -37,13 +37,11 @@ static job_step_info_t steps[] = {
 static char requeued[32], changed[32], excluded[32];
 static int kills;
 
-uint32_t __wrap_release_job_id(const slurm_job_info_t *job);
 uint32_t __wrap_release_job_id(const slurm_job_info_t *job)
 {
     return job->array_job_id == 0 ? 7 : job == &jobs[0] ? 36 : 37;
 }
 
-int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags);
 int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
 {
     static slurm_job_info_t single = {.nodes = nodes, .array_task_id = NO_VAL};
@@ -56,7 +54,6 @@ int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
     return SLURM_SUCCESS;
 }
 
-void __wrap_slurm_free_job_info_msg(job_info_msg_t *message);
 void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
 {
     (void)message;
@@ -64,7 +61,6 @@ void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
 
 static int requeue_error;
 
-int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer);
 int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer)
 {
     (void)flags, (void)answer;
@@ -73,7 +69,6 @@ int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answe
     return requeue_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
-int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answer);
 int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answer)
 {
     (void)answer;
@@ -82,7 +77,6 @@ int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answ
     return SLURM_SUCCESS;
 }
 
-int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found);
 int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found)
 {
     static job_step_info_response_msg_t message = {.job_step_count = sizeof steps / sizeof *steps,
@@ -93,13 +87,11 @@ int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found)
     return SLURM_SUCCESS;
 }
 
-void __wrap_slurm_free_job_step_info_response_msg(job_step_info_response_msg_t *message);
 void __wrap_slurm_free_job_step_info_response_msg(job_step_info_response_msg_t *message)
 {
     (void)message;
 }
 
-int __wrap_release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 int __wrap_release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
 {
     (void)job_id, (void)step_id, (void)signal;

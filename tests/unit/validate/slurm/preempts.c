@@ -12,7 +12,6 @@
 
 static bool is_slurmctld_gone;
 
-int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t **answer);
 int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t **answer)
 {
     static will_run_response_msg_t found;
@@ -26,8 +25,6 @@ int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t *
 
 static int started;
 
-int __wrap_process_run(const struct process *process, struct process_result *result,
-                       struct error *err);
 int __wrap_process_run(const struct process *process, struct process_result *result,
                        struct error *err)
 {

@@ -105,7 +105,6 @@ static bool
 static pid_t unkilled_pid;
 
 int __real_execvp(const char *file, char *const words[]);
-int __wrap_execvp(const char *file, char *const words[]);
 int __wrap_execvp(const char *file, char *const words[])
 {
     if (is_hanging && signal(SIGTERM, SIG_IGN) != SIG_ERR)
@@ -114,7 +113,6 @@ int __wrap_execvp(const char *file, char *const words[])
 }
 
 int __real_kill(pid_t pid, int number);
-int __wrap_kill(pid_t pid, int number);
 int __wrap_kill(pid_t pid, int number)
 {
     if (is_hanging && number == SIGKILL) {
@@ -127,7 +125,6 @@ int __wrap_kill(pid_t pid, int number)
 static bool is_early; /* a signal arrives before the child executes the program */
 
 int __real_setpgid(pid_t pid, pid_t group);
-int __wrap_setpgid(pid_t pid, pid_t group);
 int __wrap_setpgid(pid_t pid, pid_t group)
 {
     if (is_early && pid == 0)

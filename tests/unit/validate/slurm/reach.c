@@ -30,8 +30,6 @@ static const char *slow_node = ""; /* the node whose slurmd is slow; "": each */
 int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                        struct addrinfo **found);
 int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
-                       struct addrinfo **found);
-int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                        struct addrinfo **found)
 {
     usleep((useconds_t)(1e6 * slow_name_s));
@@ -41,7 +39,6 @@ int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo
 static int forks;
 
 pid_t __real_fork(void);
-pid_t __wrap_fork(void);
 pid_t __wrap_fork(void)
 {
     forks++;
@@ -53,7 +50,6 @@ static bool has_multiple_slurmd = true;
 static bool has_slurmd_hung_up;
 slurmdb_cluster_rec_t *working_cluster_rec;
 
-uint32_t slurmdb_setup_cluster_flags(void);
 uint32_t slurmdb_setup_cluster_flags(void)
 {
     return working_cluster_rec   ? working_cluster_rec->flags

@@ -161,8 +161,6 @@ static int count_journals(void)
 }
 
 int __real_flock(int fd, int operation);
-int __wrap_flock(int fd, int operation);
-
 int __wrap_flock(int fd, int operation)
 {
     unlocked_journals += count_journals();
@@ -170,8 +168,6 @@ int __wrap_flock(int fd, int operation)
 }
 
 pid_t __real_fork(void);
-pid_t __wrap_fork(void);
-
 pid_t __wrap_fork(void)
 {
     unkept_journals += count_journals();
@@ -179,8 +175,6 @@ pid_t __wrap_fork(void)
 }
 
 ssize_t __real_write(int fd, const void *data, size_t size);
-ssize_t __wrap_write(int fd, const void *data, size_t size);
-
 ssize_t __wrap_write(int fd, const void *data, size_t size)
 {
     if (writes_refused == 0)
@@ -193,7 +187,6 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
 static int syncs;
 static bool is_full_later; /* a server's disk, which reports that it is full only at a sync */
 
-int __wrap_fdatasync(int fd);
 int __wrap_fdatasync(int fd)
 {
     struct stat status;
@@ -205,7 +198,6 @@ int __wrap_fdatasync(int fd)
     return -1;
 }
 
-int __wrap_usleep(useconds_t microseconds);
 int __wrap_usleep(useconds_t microseconds)
 {
     now_s += microseconds / 1e6;
