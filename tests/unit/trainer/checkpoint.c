@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
 #include "trainer/checkpoint/checkpoint.h"
@@ -95,9 +96,7 @@ static void write_step(long step, int keep)
 
 static void add_message(const char *line)
 {
-    size_t length = strlen(messages);
-
-    snprintf(messages + length, sizeof messages - length, "%s\n", line);
+    text_join(messages, sizeof messages, "", "%s\n", line);
 }
 
 /* Reads a range and compares it with the values of step `expected`; -1: none may be found. */

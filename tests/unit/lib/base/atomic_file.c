@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/regular_file.h"
+#include "lib/base/text.h"
 #include "lib/base/write_all.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -35,8 +36,7 @@ static const char *names(void)
         if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
             if (dot && strspn(dot + 1, "0123456789abcdef") == 8)
                 strcpy(dot + 1, "*");
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "",
-                     name);
+            text_join(text, sizeof text, " ", "%s", name);
         }
         free(found[i]);
     }

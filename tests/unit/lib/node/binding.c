@@ -3,12 +3,12 @@
 
 #include "lib/node/binding.h"
 #include "lib/base/ranges.h"
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The socket of a list of processors, on machines that consist of a few files. */
 
@@ -98,9 +98,8 @@ static void ranges_are(const char *list, const char *expected)
     int rv;
 
     while ((rv = range_next(&rest, &range)) > 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%ld-%ld ", range.first,
-                 range.last);
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%d", rv);
+        text_join(text, sizeof text, "", "%ld-%ld ", range.first, range.last);
+    text_join(text, sizeof text, "", "%d", rv);
     is_str(text, expected, "the ranges of \"%s\"", list);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -21,8 +22,7 @@ static void put_line(const struct job_line *line, void *context)
 
     (void)context;
     job_line_describe(line, what, sizeof what);
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s\n", line->part,
-             *line->part ? ": " : "", what);
+    text_join(text, sizeof text, "", "%s%s%s\n", line->part, *line->part ? ": " : "", what);
 }
 
 static const char *log_text(void)
@@ -86,9 +86,8 @@ static char increases_text[4096];
 static void put_increase(const struct part_counter *increase, void *context)
 {
     (void)context;
-    snprintf(increases_text + strlen(increases_text),
-             sizeof increases_text - strlen(increases_text), "%s %s %lld\n", increase->part,
-             increase->counter, (long long)increase->value);
+    text_join(increases_text, sizeof increases_text, "", "%s %s %lld\n", increase->part,
+              increase->counter, (long long)increase->value);
 }
 
 static void read_tree(const char *tree, struct part_counters *counters)

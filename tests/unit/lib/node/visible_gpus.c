@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "lib/node/gpu/mig.h"
 #include "lib/node/gpu/visible_gpus.h"
 #include "tests/unit/tap.h"
@@ -54,8 +55,7 @@ static const char *indexes(const char *allowed)
 
     snprintf(text, sizeof text, "%s", visible->is_known ? "" : "?");
     for (size_t i = 0; i < visible->count; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%zu", i ? " " : "",
-                 visible->gpus[i]);
+        text_join(text, sizeof text, "", "%s%zu", i ? " " : "", visible->gpus[i]);
     if (visible->is_cut)
         strcat(text, "!");
     return text;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/accelerator/evaluate.h"
@@ -34,11 +35,9 @@ static const char *state_prefix = ""; /* put before each state */
 
 static void add_finding(const struct accelerator_finding *finding, void *context)
 {
-    size_t length = strlen(findings_text);
-
     (void)context;
-    snprintf(findings_text + length, sizeof findings_text - length, "%s %s %s\n",
-             catalog_fault(finding->code)->name, finding->part, finding->message);
+    text_join(findings_text, sizeof findings_text, "", "%s %s %s\n",
+              catalog_fault(finding->code)->name, finding->part, finding->message);
 }
 
 static bool is_foreign_process(pid_t pid, char name[64])

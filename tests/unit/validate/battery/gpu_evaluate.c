@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/battery/gpu/device_set.h"
 #include "validate/battery/gpu/evaluate.h"
@@ -58,14 +59,12 @@ static bool is_low(int node, int device, enum figure figure)
 
 static void add_finding(struct record *record, void *context)
 {
-    size_t length = strlen(findings_text);
-
     (void)context;
     if (record->verdict != VERDICT_PASS && record->message)
         snprintf(last_message, sizeof last_message, "%s", record->message);
     if (record->verdict != VERDICT_PASS)
-        snprintf(findings_text + length, sizeof findings_text - length, "%s %s %s %s\n",
-                 catalog_fault(record->code)->name, record->node, record->part, record->metric);
+        text_join(findings_text, sizeof findings_text, "", "%s %s %s %s\n",
+                  catalog_fault(record->code)->name, record->node, record->part, record->metric);
 }
 
 static const char *evaluated(size_t count)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/battery/gpu/group_evaluate.h"
 
@@ -47,13 +48,11 @@ static void make_healthy(int count)
 
 static void add_finding(struct record *record, void *context)
 {
-    size_t length = strlen(findings_text);
-
     (void)context;
     if (record->verdict != VERDICT_PASS)
-        snprintf(findings_text + length, sizeof findings_text - length, "%s %s %s %s\n",
-                 catalog_fault(record->code)->name, record->node ? record->node : "-",
-                 record->part && *record->part ? record->part : "-", record->metric);
+        text_join(findings_text, sizeof findings_text, "", "%s %s %s %s\n",
+                  catalog_fault(record->code)->name, record->node ? record->node : "-",
+                  record->part && *record->part ? record->part : "-", record->metric);
 }
 
 static const char *evaluated(size_t count)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/battery/host/evaluate.h"
 
@@ -46,17 +47,15 @@ static void make_healthy(void)
 
 static void add_finding(struct record *record, void *context)
 {
-    size_t length = strlen(findings_text);
-
     (void)context;
     passed += record->verdict == VERDICT_PASS;
     if (record->verdict != VERDICT_PASS)
         value = record->value;
     if (record->verdict != VERDICT_PASS)
-        snprintf(findings_text + length, sizeof findings_text - length, "%s %s %s %s %s\n",
-                 verdict_name(record->verdict),
-                 record->code == FAULT_NONE ? "-" : catalog_fault(record->code)->name, record->node,
-                 record->part, record->metric);
+        text_join(findings_text, sizeof findings_text, "", "%s %s %s %s %s\n",
+                  verdict_name(record->verdict),
+                  record->code == FAULT_NONE ? "-" : catalog_fault(record->code)->name,
+                  record->node, record->part, record->metric);
 }
 
 static const char *evaluated(size_t count)

@@ -15,17 +15,15 @@ static const char *raised_counters(const char *root, const struct counters *befo
     static char text[1024];
     struct counters after;
     struct errors errors;
-    size_t used = 0;
 
     counters_read(root, "ib0", "mlx5_0", 1, &after);
     errors_between(before, &after, &errors);
     *text = '\0';
-    for (int kind = 0; kind < ERROR_KINDS && used < sizeof text; kind++)
+    for (int kind = 0; kind < ERROR_KINDS; kind++)
         if (errors.counts[kind] > 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.0f %s%s",
-                                     used ? ";" : "", error_kinds[kind].name, errors.counts[kind],
-                                     catalog_fault(error_kinds[kind].fault)->name,
-                                     text_of(error_kinds[kind].way));
+            text_join(text, sizeof text, ";", "%s %.0f %s%s", error_kinds[kind].name,
+                      errors.counts[kind], catalog_fault(error_kinds[kind].fault)->name,
+                      text_of(error_kinds[kind].way));
     return text;
 }
 

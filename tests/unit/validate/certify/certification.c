@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/bounded_child.h"
+#include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/capture.h"
@@ -1234,11 +1235,8 @@ static void note_environment(const char *program, const struct process *process)
                       process->environment[i]);
     }
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(program, programs[i]) == 0) {
-            size_t length = strlen(peers_of[i]);
-
-            snprintf(peers_of[i] + length, sizeof peers_of[i] - length, "%s;", found);
-        }
+        if (strcmp(program, programs[i]) == 0)
+            text_join(peers_of[i], sizeof peers_of[i], "", "%s;", found);
 }
 
 static int run_step(const struct step *wanted, const struct process *process,
@@ -1573,10 +1571,7 @@ static const struct outcome *outcome_of(const char *name)
 
 static void add_value(const struct stage_value *value, void *context)
 {
-    size_t length = strlen(context);
-
-    snprintf((char *)context + length, 200 - length, "%s %.0f %.0f;", value->stage, value->tested,
-             value->found);
+    text_join(context, 200, "", "%s %.0f %.0f;", value->stage, value->tested, value->found);
 }
 
 /* Returns "check 5 1;...": for each stage the number of nodes tested and failed, from the
@@ -1767,16 +1762,12 @@ static void test_live_file(void)
     run();
     ok(live && live_was_held, "a run holds its live file, which can be read meanwhile");
     while (live && fgets(line, sizeof line, live)) {
-        size_t length;
-
         wrong += live_read(line, &event) != 0;
-        length = strlen(stages);
         if (event.kind == LIVE_END && *event.text)
-            snprintf(stages + length, sizeof stages - length, "%s ", event.stage);
-        length = strlen(faults);
+            text_join(stages, sizeof stages, "", "%s ", event.stage);
         if (event.kind == LIVE_NODE)
-            snprintf(faults + length, sizeof faults - length, "%s %s %s|", event.node,
-                     verdict_name(event.verdict), event.stage);
+            text_join(faults, sizeof faults, "", "%s %s %s|", event.node,
+                      verdict_name(event.verdict), event.stage);
     }
     is_int(wrong, 0, "... each line is an event");
     is_str(stages, "reach allocate check allocate launch links collectives allocate certificate ",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/report/run_records.h"
 
@@ -29,10 +30,8 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 
 static int set_extra(const char *list, const char *extra, struct error *err)
 {
-    size_t length = strlen(changes);
-
     (void)err;
-    snprintf(changes + length, sizeof changes - length, "%s=%s;", list, extra);
+    text_join(changes, sizeof changes, "", "%s=%s;", list, extra);
     return 0;
 }
 

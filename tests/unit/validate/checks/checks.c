@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
 #include "validate/checks/facts.h"
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -23,14 +24,12 @@ static int record_count;
 
 static void add_record(const struct record *record, void *context)
 {
-    size_t length = strlen(records_text);
-
     (void)context;
     record_count++;
     if (record->suite && record->test && record->node)
-        snprintf(records_text + length, sizeof records_text - length, "%s %s %s\n",
-                 verdict_name(record->verdict), record->part ? record->part : "",
-                 record->message ? record->message : "");
+        text_join(records_text, sizeof records_text, "", "%s %s %s\n",
+                  verdict_name(record->verdict), record->part ? record->part : "",
+                  record->message ? record->message : "");
 }
 
 static void remove_tree(void)

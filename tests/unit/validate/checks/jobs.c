@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "lib/node/job_log.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -50,9 +51,8 @@ void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf
     (void)conf;
     attributed[0] = '\0';
     for (size_t i = 0; i < lines->count; i++)
-        snprintf(attributed + strlen(attributed), sizeof attributed - strlen(attributed),
-                 "%s %s %lld\n", lines->lines[i].part, lines->lines[i].counter,
-                 (long long)lines->lines[i].value);
+        text_join(attributed, sizeof attributed, "", "%s %s %lld\n", lines->lines[i].part,
+                  lines->lines[i].counter, (long long)lines->lines[i].value);
 }
 
 int __wrap_job_log_open(struct job_log *log, const char *certificate_path)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "tests/unit/hung_mount.h"
 #include "tests/unit/tap.h"
 
@@ -25,11 +26,9 @@ static char directory[64], records_text[4096];
 
 static void add_record(const struct record *record, void *context)
 {
-    size_t length = strlen(records_text);
-
     (void)context;
-    snprintf(records_text + length, sizeof records_text - length, "%s %s %s\n",
-             verdict_name(record->verdict), catalog_fault(record->code)->name, record->message);
+    text_join(records_text, sizeof records_text, "", "%s %s %s\n", verdict_name(record->verdict),
+              catalog_fault(record->code)->name, record->message);
 }
 
 static const char *checked_mounts(const char *mounts)

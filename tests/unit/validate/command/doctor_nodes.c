@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/base/record.h"
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/doctor/doctor.h"
@@ -33,8 +34,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 {
     (void)wait_s, (void)program;
     *result = (struct process_result){.end = PROCESS_EXITED};
-    snprintf(partitions + strlen(partitions), sizeof partitions - strlen(partitions), "%s ",
-             partition ? partition : "-");
+    text_join(partitions, sizeof partitions, "", "%s ", partition ? partition : "-");
     if (hostlist_contains(nodes, busy_node))
         return error_set(err, "Slurm would preempt a job there");
     for (size_t i = 0; i < nodes->count; i++) {

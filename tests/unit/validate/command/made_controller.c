@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include "lib/base/text.h"
 
 struct controller controller;
 
@@ -41,9 +42,7 @@ static size_t index_of(const char *name)
 
 static int add_done(const char *what, const char *name)
 {
-    size_t length = strlen(controller.done);
-
-    snprintf(controller.done + length, sizeof controller.done - length, "%s %s;", what, name);
+    text_join(controller.done, sizeof controller.done, "", "%s %s;", what, name);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -30,13 +31,11 @@ int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err)
 
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
-    size_t length = strlen(comments);
-
     (void)err;
-    snprintf(comments + length, sizeof comments - length, "%s=%s;", nodes,
-             revocation_read(comment) == 0           ? "none"
-             : revocation_read(comment) > 1763650000 ? "now"
-                                                     : "before");
+    text_join(comments, sizeof comments, "", "%s=%s;", nodes,
+              revocation_read(comment) == 0           ? "none"
+              : revocation_read(comment) > 1763650000 ? "now"
+                                                      : "before");
     snprintf(last_comment, sizeof last_comment, "%s", comment);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -28,8 +29,8 @@ static void put_bundle(const struct evidence *evidence)
 static void list_bundle(const struct evidence *evidence, void *context)
 {
     (void)context;
-    snprintf(listed + strlen(listed), sizeof listed - strlen(listed), "%s %s %lld\n",
-             catalog_fault(evidence->code)->name, evidence->part, (long long)evidence->time_s);
+    text_join(listed, sizeof listed, "", "%s %s %lld\n", catalog_fault(evidence->code)->name,
+              evidence->part, (long long)evidence->time_s);
 }
 
 static const char *list_bundles(int64_t since_s)

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -27,11 +28,9 @@ static char seen_text[8000], *directory;
 
 static void add_node(const struct history_node *node, void *context)
 {
-    size_t length = strlen(seen_text);
-
     (void)context;
-    snprintf(seen_text + length, sizeof seen_text - length, "%s %s %s %.0f %s;", node->run,
-             node->node, verdict_name(node->verdict), node->time, node->part);
+    text_join(seen_text, sizeof seen_text, "", "%s %s %s %.0f %s;", node->run, node->node,
+              verdict_name(node->verdict), node->time, node->part);
 }
 
 static int add_run(const char *path, const char *run, double time, enum verdict n1, enum verdict n2,
@@ -187,21 +186,17 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
 
 static void add_point(const struct history_point *point, void *context)
 {
-    size_t length = strlen(seen_text);
-
     (void)context;
-    snprintf(seen_text + length, sizeof seen_text - length, "%s %s %s %s %g;", point->node,
-             point->part, point->metric, point->run, point->value);
+    text_join(seen_text, sizeof seen_text, "", "%s %s %s %s %g;", point->node, point->part,
+              point->metric, point->run, point->value);
 }
 
 static void add_change(const struct history_change *change, void *context)
 {
-    size_t length = strlen(seen_text);
-
     (void)context;
-    snprintf(seen_text + length, sizeof seen_text - length, "%s %s %s>%s @%g;", change->node,
-             change->fact, change->before ? change->before : "-",
-             change->after ? change->after : "-", change->time);
+    text_join(seen_text, sizeof seen_text, "", "%s %s %s>%s @%g;", change->node, change->fact,
+              change->before ? change->before : "-", change->after ? change->after : "-",
+              change->time);
 }
 
 static struct history_figure query_figure(const char *path, const char *metric,

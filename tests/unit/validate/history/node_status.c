@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/history/history.h"
 #include "validate/history/offenders.h"
@@ -23,18 +23,14 @@ static const char *firmware; /* firmware of eth1 of each node; NULL: unknown */
 
 static void add_suspect(const char *node, const char *message, void *context)
 {
-    size_t length = strlen(listed);
-
     (void)context;
-    snprintf(listed + length, sizeof listed - length, "%s %s;", node, message);
+    text_join(listed, sizeof listed, "", "%s %s;", node, message);
 }
 
 static void add_certified(const char *node, double until, void *context)
 {
-    size_t length = strlen(listed);
-
     (void)context;
-    snprintf(listed + length, sizeof listed - length, "%s %.0f;", node, until - now);
+    text_join(listed, sizeof listed, "", "%s %.0f;", node, until - now);
 }
 
 static void facts_add(struct records *records, const char *node)
@@ -101,10 +97,8 @@ static const char *list_certified(void)
 
 static void add_failed(const char *node, double time, void *context)
 {
-    size_t length = strlen(listed);
-
     (void)context;
-    snprintf(listed + length, sizeof listed - length, "%s %.0f;", node, (now - time) / HOUR);
+    text_join(listed, sizeof listed, "", "%s %.0f;", node, (now - time) / HOUR);
 }
 
 /* Returns the failed nodes with the hours since their last failure. */
@@ -116,12 +110,10 @@ static const char *list_failed(void)
 
 static void add_tests(const struct node_tests *tests, void *context)
 {
-    size_t length = strlen(listed);
-
     (void)context;
-    snprintf(listed + length, sizeof listed - length, "%s %.1f %.1f %u %u;", tests->node,
-             tests->tested > 0 ? (now - tests->tested) / HOUR : 0, (now - tests->tried) / HOUR,
-             tests->warnings, tests->jobs);
+    text_join(listed, sizeof listed, "", "%s %.1f %.1f %u %u;", tests->node,
+              tests->tested > 0 ? (now - tests->tested) / HOUR : 0, (now - tests->tried) / HOUR,
+              tests->warnings, tests->jobs);
 }
 
 /* Returns for each node the hours since its last test and its last try, its warnings, and its
@@ -242,11 +234,9 @@ static long count_failed_nodes(void)
 
 static void add_past(const struct history_node *node, void *context)
 {
-    size_t length = strlen(listed);
-
     (void)context;
-    snprintf(listed + length, sizeof listed - length, "%s %s%s;", node->run,
-             verdict_name(node->verdict), *node->certified_until ? " certified" : "");
+    text_join(listed, sizeof listed, "", "%s %s%s;", node->run, verdict_name(node->verdict),
+              *node->certified_until ? " certified" : "");
 }
 
 static const char *list_past_runs(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/splitmix.h"
+#include "lib/base/text.h"
 
 /* Localization with up to nine nodes. Each test defines the bandwidth of each direction. */
 enum { NODES = 9, ROUNDS = 3 };
@@ -112,15 +113,14 @@ static void run_localization(int count, int per_node, int leaf_size, double spee
 static const char *findings_text(void)
 {
     static char text[2048];
-    size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < localization.findings.count && used < sizeof text; i++) {
+    for (size_t i = 0; i < localization.findings.count; i++) {
         const struct finding *finding = &localization.findings.items[i];
 
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s %s", used ? "; " : "",
-                                 verdict_name(finding->verdict), finding->node >= 0 ? " " : "",
-                                 finding->node >= 0 ? names[finding->node] : "", finding->part);
+        text_join(text, sizeof text, "; ", "%s%s%s %s", verdict_name(finding->verdict),
+                  finding->node >= 0 ? " " : "", finding->node >= 0 ? names[finding->node] : "",
+                  finding->part);
     }
     return text;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
 enum { NODES = 16, RAILS = 2, SENT = 1400 };
@@ -74,7 +75,7 @@ static const char *losses_text(int nodes, int leaf)
     int leaves[NODES];
     struct loss_finding *findings;
     struct loss_data data;
-    size_t count = 0, total, used = 0;
+    size_t count = 0, total;
 
     for (int i = 0; i < nodes; i++)
         for (int k = 0; k < nodes; k++)
@@ -104,23 +105,21 @@ static const char *losses_text(int nodes, int leaf)
         {.node_count = (size_t)nodes, .rail_count = RAILS, .leaves = knows_leaves ? leaves : NULL}};
     if (losses_judge(&data, &findings, &total) != 0 || losses_confirm(&data, findings, &total) != 0)
         return "no memory";
-    for (size_t i = 0; i < total && used + 64 < sizeof text; i++) {
+    for (size_t i = 0; i < total; i++) {
         const struct loss_finding *finding = &findings[i];
         const struct part *part = &finding->part;
         bool is_rail = part->type == DIAGNOSE_RAIL;
 
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ";" : "",
-                                 finding->is_either ? "either" : names[part->type]);
+        text_join(text, sizeof text, ";", "%s", finding->is_either ? "either" : names[part->type]);
         if (!part_is_large(part))
-            used += (size_t)snprintf(text + used, sizeof text - used, " %d", part->index);
+            text_join(text, sizeof text, "", " %d", part->index);
         if (part->type == DIAGNOSE_PATH)
-            used += (size_t)snprintf(text + used, sizeof text - used, "-%d", part->peer);
-        used += (size_t)snprintf(text + used, sizeof text - used, ".%d%s%s%s%s%s", part->rail,
-                                 is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
-                                 is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "",
-                                 finding->is_damage ? " damage" : "",
-                                 retest ? retests[finding->retest] : "",
-                                 finding->is_stalled ? " stalled" : "");
+            text_join(text, sizeof text, "", "-%d", part->peer);
+        text_join(text, sizeof text, "", ".%d%s%s%s%s%s", part->rail,
+                  is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
+                  is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "",
+                  finding->is_damage ? " damage" : "", retest ? retests[finding->retest] : "",
+                  finding->is_stalled ? " stalled" : "");
     }
     free(findings);
     return text;

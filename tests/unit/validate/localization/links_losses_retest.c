@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/validate/localization/fixture.h"
 
 /* Records of four nodes with two rails on two leaf switches. Each stream has SENT segments, some
@@ -93,7 +94,6 @@ static const char *losses_text(const struct network *once, const struct network 
     };
     static char text[512];
     struct losses losses;
-    size_t used = 0;
 
     clear_all();
     localization_make(&conf, &nodes, leaves, measure);
@@ -107,18 +107,17 @@ static const char *losses_text(const struct network *once, const struct network 
     *text = '\0';
     if (localization_run(&localization) != 0 || losses_find(&localization, &losses) != 0)
         return "no memory";
-    for (size_t i = 0; i < losses.count && used + 64 < sizeof text; i++) {
+    for (size_t i = 0; i < losses.count; i++) {
         const struct loss_finding *finding = &losses.findings[i];
         const struct part *part = &finding->part;
         bool is_rail = part->type == DIAGNOSE_RAIL;
 
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s%s%s%s",
-                                 used ? ";" : "", verdict_name(losses_verdict(finding)),
-                                 finding->is_either ? "either " : kinds[part->type],
-                                 part_is_large(part) ? "" : losses.nodes[part->index],
-                                 part_is_large(part) ? "" : " ", losses.rails[part->rail],
-                                 is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
-                                 is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "");
+        text_join(text, sizeof text, ";", "%s %s%s%s%s%s%s", verdict_name(losses_verdict(finding)),
+                  finding->is_either ? "either " : kinds[part->type],
+                  part_is_large(part) ? "" : losses.nodes[part->index],
+                  part_is_large(part) ? "" : " ", losses.rails[part->rail],
+                  is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
+                  is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "");
     }
     losses_clear(&losses);
     return text;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
 static struct cluster_node idle_node(void)
@@ -141,9 +142,7 @@ static void elsewhere_add(const struct cluster_partition *partition, const struc
                           void *context)
 {
     char *folded = hostlist_fold(nodes), *listed = context;
-    size_t length = strlen(listed);
-
-    snprintf(listed + length, 100 - length, "%s=%s;", partition ? partition->name : "none", folded);
+    text_join(listed, 100, "", "%s=%s;", partition ? partition->name : "none", folded);
     free(folded);
 }
 

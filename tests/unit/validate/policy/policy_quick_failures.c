@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/policy/quick_failures.h"
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void add_jobs(unsigned uid, const char *nodes, int times, bool has_failed
 static void add_finding(const char *node, const char *text, void *context)
 {
     (void)context;
-    snprintf(found + strlen(found), sizeof found - strlen(found), "%s: %s;", node, text);
+    text_join(found, sizeof found, "", "%s: %s;", node, text);
 }
 
 /* Returns what is found about the added jobs, and forgets the jobs. */

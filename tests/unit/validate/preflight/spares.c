@@ -2,9 +2,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/preflight/preflight.h"
 
@@ -19,8 +18,7 @@ static const char *ranked_text(const struct member *members)
 
     text[0] = '\0';
     for (size_t i = 0; i < good; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%zu", i ? " " : "",
-                 indices[i] + 1);
+        text_join(text, sizeof text, " ", "%zu", indices[i] + 1);
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
 /* Tests how many requests a change of many nodes needs, and which nodes fail when a request is
@@ -21,11 +22,8 @@ static int change_nodes(const char *nodes, const char *text, struct error *err)
     struct hostlist names;
 
     requests++;
-    if (strlen(requests_text) + strlen(nodes) + strlen(text) + 3 < sizeof requests_text) {
-        size_t length = strlen(requests_text);
-
-        snprintf(requests_text + length, sizeof requests_text - length, "%s=%s;", nodes, text);
-    }
+    if (strlen(requests_text) + strlen(nodes) + strlen(text) + 3 < sizeof requests_text)
+        text_join(requests_text, sizeof requests_text, "", "%s=%s;", nodes, text);
     if (hostlist_expand(nodes, &names, err) != 0)
         return -1;
     if (refused_node && (!*refused_node || hostlist_contains(&names, refused_node))) {

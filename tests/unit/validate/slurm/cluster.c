@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/release.h"
 
@@ -37,11 +38,9 @@ static bool is_old_slurmctld;     /* slurmctld before 23.02 accepts whole lists 
 
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
 {
-    size_t length = strlen(requested_lists);
-
     requested_end = wanted->end_time;
-    snprintf(requested_lists + length, sizeof requested_lists - length, "%s;",
-             wanted->node_list ? wanted->node_list : "none");
+    text_join(requested_lists, sizeof requested_lists, "", "%s;",
+              wanted->node_list ? wanted->node_list : "none");
     if (!is_old_slurmctld || !wanted->node_list || !strchr("+-", *wanted->node_list))
         return 0;
     errno = ESLURM_INVALID_NODE_NAME;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/user.h"
 
@@ -18,12 +19,10 @@ static int reported_status = -1;
 
 static void add_output(const char *line, bool is_error, void *context)
 {
-    size_t length = strlen(output_text);
-
     (void)context;
     if (strncmp(line, "ends with ", 10) == 0)
         reported_status = atoi(line + 10);
-    snprintf(output_text + length, sizeof output_text - length, "%s%s|", is_error ? "!" : "", line);
+    text_join(output_text, sizeof output_text, "", "%s%s|", is_error ? "!" : "", line);
 }
 
 static void count_tick(void *context)

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
 /* Tests the mark of a lifted drain, and what a later run does with a mark that was left. */
@@ -21,9 +22,7 @@ static void (*at_load)(void); /* what the other run does meanwhile */
 
 static void add_operation(const char *what, const char *name)
 {
-    size_t length = strlen(operations_text);
-
-    snprintf(operations_text + length, sizeof operations_text - length, "%s %s;", what, name);
+    text_join(operations_text, sizeof operations_text, "", "%s %s;", what, name);
 }
 
 static int set_comment(const char *name, const char *comment, struct error *err)

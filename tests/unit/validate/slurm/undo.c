@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/base/node_name.h"
+#include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
@@ -35,9 +36,7 @@ static int found_count;
 
 static void add_operation(const char *what, const char *name)
 {
-    size_t length = strlen(operations_text);
-
-    snprintf(operations_text + length, sizeof operations_text - length, "%s %s;", what, name);
+    text_join(operations_text, sizeof operations_text, "", "%s %s;", what, name);
 }
 
 static int load_nodes(struct cluster *cluster, struct error *err)
@@ -212,9 +211,7 @@ static int run_begin(const char *name, struct undo *undo, struct error *err)
 
 static void print_text(const char *text)
 {
-    size_t length = strlen(messages);
-
-    snprintf(messages + length, sizeof messages - length, "%s;", text);
+    text_join(messages, sizeof messages, "", "%s;", text);
 }
 
 static const char *killed_journal(void)
