@@ -352,13 +352,11 @@ int __wrap_MPI_Allreduce(void) __attribute__((alias("call_mpi")));
 
 struct rank_info __wrap_comm_rank_info(const struct comm *comm)
 {
-    (void)comm;
     return (struct rank_info){0, 2};
 }
 
 MPI_Comm __wrap_comm_mpi(const struct comm *comm)
 {
-    (void)comm;
     return MPI_COMM_NULL;
 }
 

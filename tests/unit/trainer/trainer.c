@@ -212,7 +212,6 @@ static int progress_calls;
 
 static void count_call(void *context)
 {
-    (void)context;
     progress_calls++;
 }
 

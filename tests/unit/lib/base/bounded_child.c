@@ -24,19 +24,16 @@ static void set_number(void *context)
 
 static void leave(void *context)
 {
-    (void)context;
     exit(0);
 }
 
 static void die(void *context)
 {
-    (void)context;
     raise(SIGFPE);
 }
 
 static void hang(void *context)
 {
-    (void)context;
     for (;;)
         pause();
 }
@@ -56,7 +53,6 @@ static void hang_without_processor(void *context)
     cpu_set_t one;
     pid_t parent = getpid();
 
-    (void)context;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);

@@ -72,7 +72,6 @@ static int verify(const char *seal, const char *text, size_t length, struct erro
 
 static int verify_fails(const char *seal, const char *text, size_t length, struct error *err)
 {
-    (void)seal, (void)text, (void)length;
     error_set(err, "MUNGE does not answer");
     return -1;
 }

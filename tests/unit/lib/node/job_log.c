@@ -20,7 +20,6 @@ static void put_line(const struct job_line *line, void *context)
 {
     char what[500];
 
-    (void)context;
     job_line_describe(line, what, sizeof what);
     text_join(text, sizeof text, "", "%s%s%s\n", line->part, *line->part ? ": " : "", what);
 }
@@ -85,7 +84,6 @@ static char increases_text[4096];
 
 static void put_increase(const struct part_counter *increase, void *context)
 {
-    (void)context;
     text_join(increases_text, sizeof increases_text, "", "%s %s %lld\n", increase->part,
               increase->counter, (long long)increase->value);
 }

@@ -20,7 +20,6 @@ static const char *lookup(const char *name, void *context)
 {
     size_t length = strlen(name);
 
-    (void)context;
     for (size_t i = 0; i < 8 && environment[i]; i++)
         if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
             return environment[i] + length + 1;

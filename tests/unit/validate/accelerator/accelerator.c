@@ -35,7 +35,6 @@ static const char *state_prefix = ""; /* put before each state */
 
 static void add_finding(const struct accelerator_finding *finding, void *context)
 {
-    (void)context;
     text_join(findings_text, sizeof findings_text, "", "%s %s %s\n",
               catalog_fault(finding->code)->name, finding->part, finding->message);
 }

@@ -59,7 +59,6 @@ static bool is_low(int node, int device, enum figure figure)
 
 static void add_finding(struct record *record, void *context)
 {
-    (void)context;
     if (record->verdict != VERDICT_PASS && record->message)
         snprintf(last_message, sizeof last_message, "%s", record->message);
     if (record->verdict != VERDICT_PASS)

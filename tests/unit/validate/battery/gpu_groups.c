@@ -48,7 +48,6 @@ static void make_healthy(int count)
 
 static void add_finding(struct record *record, void *context)
 {
-    (void)context;
     if (record->verdict != VERDICT_PASS)
         text_join(findings_text, sizeof findings_text, "", "%s %s %s %s\n",
                   catalog_fault(record->code)->name, record->node ? record->node : "-",

@@ -47,7 +47,6 @@ static void make_healthy(void)
 
 static void add_finding(struct record *record, void *context)
 {
-    (void)context;
     passed += record->verdict == VERDICT_PASS;
     if (record->verdict != VERDICT_PASS)
         value = record->value;

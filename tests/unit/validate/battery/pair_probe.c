@@ -23,7 +23,6 @@ static struct pair_run pair_run = {.rails = &rails, .control = (struct control *
 
 bool channel_is_rdma(const struct rail *rail)
 {
-    (void)rail;
     return false;
 }
 

@@ -322,7 +322,6 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
 {
     static unsigned count;
 
-    (void)flags;
     count++;
     memcpy(buffer, &count, size < sizeof count ? size : sizeof count);
     return (ssize_t)size;
@@ -556,7 +555,6 @@ static int load(struct cluster *cluster, struct error *err)
 static int reservation_find(const char *name, struct hostlist *found, time_t *since,
                             struct error *err)
 {
-    (void)since;
     *found = (struct hostlist){0};
     if (begin_operation("reservation", err) != 0)
         return -1;
@@ -579,7 +577,6 @@ static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error
 
 static enum cluster_job_state job_state(uint32_t id, const char *name)
 {
-    (void)name;
     return begin_operation("job_state", NULL) != 0 ? CLUSTER_JOB_UNKNOWN
            : id == slurm.job                       ? CLUSTER_JOB_HELD
                                                    : CLUSTER_JOB_OVER;
@@ -623,7 +620,6 @@ static int drain(const char *list, const char *reason, struct error *err)
 /* Outside a reservation a user's job could begin at once. */
 static void resume_node(int i, const char *text)
 {
-    (void)text;
     slurm.nodes[i].is_drained = false;
     slurm.nodes[i].was_in_service |= !slurm.nodes[i].is_reserved;
 }
@@ -660,14 +656,12 @@ static int set_extra(const char *list, const char *text, struct error *err)
 
 static void reserve_node(int i, const char *text)
 {
-    (void)text;
     slurm.nodes[i].is_reserved = true;
 }
 
 static int reserve(const char *name, const char *list, const char *user, int minutes,
                    struct error *err)
 {
-    (void)user;
     if (change_each(list, reserve_node, name, "reserve", err) != 0)
         return -1;
     reserved_minutes = minutes;
@@ -692,7 +686,6 @@ static int unreserve(const char *name, struct error *err)
 static int wait_for(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                     struct error *err)
 {
-    (void)names, (void)is_there;
     if (begin_operation("wait", err) != 0)
         return -1;
     for (size_t i = 0; i < changed->count; i++)
@@ -702,7 +695,6 @@ static int wait_for(const struct hostlist *names, const struct hostlist *changed
 
 static int runs_find(uid_t uid, struct cluster_run **runs, struct error *err)
 {
-    (void)uid;
     *runs = NULL;
     if (begin_operation("runs", err) != 0)
         return -1;
@@ -720,7 +712,6 @@ static int runs_find(uid_t uid, struct cluster_run **runs, struct error *err)
 
 static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
 {
-    (void)uid;
     *jobs = NULL;
     pending_queries++;
     now_s += setup.listing_s;
@@ -746,7 +737,6 @@ static int reach_made_nodes(struct cluster_node *const *list, size_t count, doub
                             const volatile sig_atomic_t *stop, struct reach *answers,
                             struct error *err)
 {
-    (void)deadline_s, (void)stop;
     for (size_t i = 0; i < count; i++) {
         answers[i] = (struct reach){.state = REACH_ANSWERS};
         if (strcmp(list[i]->name, setup.cut_off) == 0 &&
@@ -1357,7 +1347,6 @@ static int run_step(const struct step *wanted, const struct process *process,
 
 int ran_query(struct ran *asked, size_t count, struct error *err)
 {
-    (void)err;
     for (size_t i = 0; i < count; i++)
         asked[i].has_node = asked[i].has_holder = true;
     return 0;
@@ -1383,7 +1372,6 @@ static int run_step_on(const struct hostlist *names, const char *partition, int 
                        char *const *words, const struct process *process,
                        struct process_result *result, struct error *err)
 {
-    (void)partition, (void)wait_s, (void)words;
     if (begin_operation("step", err) != 0)
         return -1;
     if (hostlist_contains(names, setup.unreadable_reports)) {

@@ -137,7 +137,6 @@ static int sleeps;
 
 unsigned __wrap_sleep(unsigned seconds)
 {
-    (void)seconds;
     sleeps++;
     return 0;
 }
@@ -145,7 +144,6 @@ unsigned __wrap_sleep(unsigned seconds)
 /* the journal */
 int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err)
 {
-    (void)undo;
     if (begin_operation(err) != 0)
         return -1;
     for (size_t i = 0; i < drains->count; i++)
@@ -155,7 +153,6 @@ int undo_note_resumes(struct undo *undo, const struct batch *drains, struct erro
 
 int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err)
 {
-    (void)undo;
     if (begin_operation(err) != 0)
         return -1;
     for (size_t i = 0; i < nodes->count; i++)
@@ -165,8 +162,6 @@ int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error
 
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
 {
-    (void)undo;
-    (void)reason;
     if (begin_operation(err) != 0)
         return -1;
     controller[index_of(node)].is_down_noted = true;
@@ -179,7 +174,6 @@ static void (*at_lock)(void); /* what another run does before it releases the lo
 
 int testing_lock(const char *directory, struct error *err)
 {
-    (void)directory;
     if (at_lock)
         at_lock();
     if (lock_reason != 0) {
@@ -196,7 +190,6 @@ void certify_note(struct certify *certify, const char *format, ...)
     size_t length = strlen(notes);
     va_list arguments;
 
-    (void)certify;
     va_start(arguments, format);
     vsnprintf(notes + length, sizeof notes - length, format, arguments);
     va_end(arguments);
@@ -212,7 +205,6 @@ struct node_run *certify_node_run(const struct certify *certify, const char *nam
 void certify_verdict(struct certify *certify, struct node_run *node_run, enum stage stage,
                      enum verdict verdict, const char *test, const char *part, const char *message)
 {
-    (void)certify;
     outcome_note(&node_run->outcome, stage, verdict, FAULT_NONE, test, part, message);
 }
 
@@ -220,7 +212,6 @@ static enum verdict strike_verdict; /* verdict of the last recorded strike */
 
 void certify_record(struct certify *certify, struct record record)
 {
-    (void)certify;
     if (strcmp(record.test, "strikes") == 0)
         strike_verdict = record.verdict;
 }
@@ -244,7 +235,6 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
                        enum fault_code code, const char *part, uint64_t fingerprint, double now,
                        double window_s, struct error *err)
 {
-    (void)path, (void)cluster, (void)node, (void)code, (void)part, (void)now, (void)window_s;
     counted_fingerprint = fingerprint;
     return strikes > 0 ? strikes : error_set(err, "the history is damaged");
 }

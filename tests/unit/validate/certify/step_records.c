@@ -32,7 +32,6 @@ static int run_step(const struct step *step, const struct process *process,
 {
     char text[8192];
 
-    (void)step, (void)err;
     for (int i = 0; i < printed_count; i++) {
         char *at = text, *end = text + sizeof text;
 

@@ -24,7 +24,6 @@ static int record_count;
 
 static void add_record(const struct record *record, void *context)
 {
-    (void)context;
     record_count++;
     if (record->suite && record->test && record->node)
         text_join(records_text, sizeof records_text, "", "%s %s %s\n",

@@ -28,7 +28,6 @@ uid_t __wrap_geteuid(void)
 
 char *__wrap_state_file_read(const char *path)
 {
-    (void)path;
     return state_text ? strdup(state_text) : NULL;
 }
 
@@ -38,8 +37,6 @@ int __wrap_state_file_write(const char *path, int (*write)(const void *state, FI
     size_t size;
     FILE *stream;
 
-    (void)path;
-    (void)err;
     free(state_text);
     stream = open_memstream(&state_text, &size);
     write(state, stream);
@@ -48,7 +45,6 @@ int __wrap_state_file_write(const char *path, int (*write)(const void *state, FI
 
 void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf *conf)
 {
-    (void)conf;
     attributed[0] = '\0';
     for (size_t i = 0; i < lines->count; i++)
         text_join(attributed, sizeof attributed, "", "%s %s %lld\n", lines->lines[i].part,
@@ -57,15 +53,11 @@ void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf
 
 int __wrap_job_log_open(struct job_log *log, const char *certificate_path)
 {
-    (void)log;
-    (void)certificate_path;
     return -1;
 }
 
 static void ignore_record(const struct record *record, void *context)
 {
-    (void)record;
-    (void)context;
 }
 
 static struct inventory *inventory;

@@ -26,7 +26,6 @@ static char directory[64], records_text[4096];
 
 static void add_record(const struct record *record, void *context)
 {
-    (void)context;
     text_join(records_text, sizeof records_text, "", "%s %s %s\n", verdict_name(record->verdict),
               catalog_fault(record->code)->name, record->message);
 }

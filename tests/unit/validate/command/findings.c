@@ -18,7 +18,6 @@ const struct precondition *precondition_find(const char *name)
 
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour)
 {
-    (void)stream, (void)verdict, (void)has_colour;
 }
 
 #define LINE(host, found)                                                                          \

@@ -31,7 +31,6 @@ int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err)
 
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
-    (void)err;
     text_join(comments, sizeof comments, "", "%s=%s;", nodes,
               revocation_read(comment) == 0           ? "none"
               : revocation_read(comment) > 1763650000 ? "now"
@@ -57,7 +56,6 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
                        char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err)
 {
-    (void)partition, (void)wait_s, (void)program, (void)err;
     if (nodes->count == MADE_NODES || made_is_down)
         for (int i = 0; i < (int)nodes->count; i++) {
             if (i == 0)

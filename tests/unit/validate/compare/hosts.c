@@ -14,7 +14,6 @@ static int count;
 
 static void add_message(const char *text, void *context)
 {
-    (void)context;
     if (count < 2)
         snprintf(messages[count], sizeof messages[count], "%s", text);
     count++;

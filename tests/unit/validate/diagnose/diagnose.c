@@ -88,37 +88,31 @@ static void add_leaf_pairs(int nodes, rate_of *rate)
 
 static double healthy_rate(int from, int to, int rail, bool is_together)
 {
-    (void)from, (void)to, (void)rail, (void)is_together;
     return 1;
 }
 
 static double slow_sender_rail(int from, int to, int rail, bool is_together)
 {
-    (void)to, (void)is_together;
     return from == 2 && rail == 1 ? 0.3 : 1;
 }
 
 static double slow_host(int from, int to, int rail, bool is_together)
 {
-    (void)rail;
     return is_together && (from == 1 || to == 1) ? 0.6 : 1;
 }
 
 static double slow_path(int from, int to, int rail, bool is_together)
 {
-    (void)is_together;
     return rail == 0 && ((from == 1 && to == 5) || (from == 5 && to == 1)) ? 0.5 : 1;
 }
 
 static double slow_leaf(int from, int to, int rail, bool is_together)
 {
-    (void)rail, (void)is_together;
     return from / LEAF == 1 || to / LEAF == 1 ? 0.5 : 1;
 }
 
 static double slow_uplink(int from, int to, int rail, bool is_together)
 {
-    (void)rail, (void)is_together;
     return (from / LEAF == 1) != (to / LEAF == 1) ? 0.25 : 1;
 }
 
@@ -141,13 +135,11 @@ static double slow_cable_one_way(int from, int to, int rail, bool is_together)
 /* The connections between the switches of two leaves. */
 static double slow_between_leaves(int from, int to, int rail, bool is_together)
 {
-    (void)is_together;
     return rail == 1 && from / LEAF + to / LEAF == 2 && from / LEAF != to / LEAF ? 0.3 : 1;
 }
 
 static double intermittent_rail(int from, int to, int rail, bool is_together)
 {
-    (void)is_together;
     return (from == 3 || to == 3) && rail == 0 && runs % 3 == 0 ? 0.25 : 1;
 }
 
@@ -162,7 +154,6 @@ static double slow_cable_of_several(int from, int to, int rail, bool is_together
 
 static double nearly_fast_rail(int from, int to, int rail, bool is_together)
 {
-    (void)is_together;
     return (from == 2 || to == 2) && rail == 1 ? 0.9 : 1;
 }
 
@@ -314,7 +305,6 @@ static double thin_uplinks_and_host(int from, int to, int rail, bool is_together
 
 static double slow_uplinks_of_second_leaf(int from, int to, int rail, bool is_together)
 {
-    (void)rail, (void)is_together;
     return leaves[from] != leaves[to] && (leaves[from] == 1 || leaves[to] == 1) ? 0.16 : 1;
 }
 

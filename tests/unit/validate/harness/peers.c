@@ -220,7 +220,6 @@ static void *accept_some(void *argument)
 {
     int fd;
 
-    (void)argument;
     while ((fd = accept(shared_listener, NULL, NULL)) >= 0) {
         pthread_mutex_lock(&lock);
         count_accepted(fd);
@@ -233,7 +232,6 @@ static void accept_in_handler(int number)
 {
     int saved = errno, fd = accept(shared_listener, NULL, NULL);
 
-    (void)number;
     if (fd >= 0)
         count_accepted(fd);
     errno = saved;

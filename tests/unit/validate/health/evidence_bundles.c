@@ -28,7 +28,6 @@ static void put_bundle(const struct evidence *evidence)
 
 static void list_bundle(const struct evidence *evidence, void *context)
 {
-    (void)context;
     text_join(listed, sizeof listed, "", "%s %s %lld\n", catalog_fault(evidence->code)->name,
               evidence->part, (long long)evidence->time_s);
 }

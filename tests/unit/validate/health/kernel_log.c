@@ -672,7 +672,6 @@ static void test_saved_state(void)
 
 static void count_entry(const struct kmsg_entry *entry, void *context)
 {
-    (void)entry;
     ++*(int *)context;
 }
 

@@ -28,7 +28,6 @@ static char seen_text[8000], *directory;
 
 static void add_node(const struct history_node *node, void *context)
 {
-    (void)context;
     text_join(seen_text, sizeof seen_text, "", "%s %s %s %.0f %s;", node->run, node->node,
               verdict_name(node->verdict), node->time, node->part);
 }
@@ -186,14 +185,12 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
 
 static void add_point(const struct history_point *point, void *context)
 {
-    (void)context;
     text_join(seen_text, sizeof seen_text, "", "%s %s %s %s %g;", point->node, point->part,
               point->metric, point->run, point->value);
 }
 
 static void add_change(const struct history_change *change, void *context)
 {
-    (void)context;
     text_join(seen_text, sizeof seen_text, "", "%s %s %s>%s @%g;", change->node, change->fact,
               change->before ? change->before : "-", change->after ? change->after : "-",
               change->time);

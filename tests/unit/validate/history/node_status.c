@@ -23,13 +23,11 @@ static const char *firmware; /* firmware of eth1 of each node; NULL: unknown */
 
 static void add_suspect(const char *node, const char *message, void *context)
 {
-    (void)context;
     text_join(listed, sizeof listed, "", "%s %s;", node, message);
 }
 
 static void add_certified(const char *node, double until, void *context)
 {
-    (void)context;
     text_join(listed, sizeof listed, "", "%s %.0f;", node, until - now);
 }
 
@@ -97,7 +95,6 @@ static const char *list_certified(void)
 
 static void add_failed(const char *node, double time, void *context)
 {
-    (void)context;
     text_join(listed, sizeof listed, "", "%s %.0f;", node, (now - time) / HOUR);
 }
 
@@ -110,7 +107,6 @@ static const char *list_failed(void)
 
 static void add_tests(const struct node_tests *tests, void *context)
 {
-    (void)context;
     text_join(listed, sizeof listed, "", "%s %.1f %.1f %u %u;", tests->node,
               tests->tested > 0 ? (now - tests->tested) / HOUR : 0, (now - tests->tried) / HOUR,
               tests->warnings, tests->jobs);
@@ -234,7 +230,6 @@ static long count_failed_nodes(void)
 
 static void add_past(const struct history_node *node, void *context)
 {
-    (void)context;
     text_join(listed, sizeof listed, "", "%s %s%s;", node->run, verdict_name(node->verdict),
               *node->certified_until ? " certified" : "");
 }

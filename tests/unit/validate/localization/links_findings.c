@@ -67,9 +67,6 @@ static void add_pair(int low, int high)
 static bool measure(void *context, const struct hostlist *some, const char *pairs,
                     enum retest_passes passes, size_t *first)
 {
-    (void)context;
-    (void)some;
-    (void)passes;
     *first = records.count;
     retests++;
     for (int low = 0; low < (int)nodes.count; low++)
@@ -157,7 +154,6 @@ static double busy_n2(int from, int to, int rail)
     static uint64_t state = 1;
     unsigned at = from == 1 || to == 1 ? (unsigned)(splitmix_next(&state) % 20) : 19;
 
-    (void)rail;
     stalled = at < 9 ? 0.3 : 0;
     return at < 11 ? 60 : 196;
 }

@@ -172,7 +172,6 @@ static char last_pairs[256];
 
 static bool is_lost(void *context, const char *node)
 {
-    (void)context;
     return has_lost_node && strcmp(node, names[lost_node]) == 0;
 }
 
@@ -182,8 +181,6 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     const struct figures *use =
         retest_count % 2 && every_other_retest.sent > 0 ? &every_other_retest : &retest_figures;
 
-    (void)context;
-    (void)some;
     *first = records.count;
     snprintf(last_pairs, sizeof last_pairs, "%s", pairs);
     if (lost_node >= 0 && strstr(pairs, names[lost_node])) {
@@ -218,7 +215,6 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
 static void get_history(void *context, const char *node, const char *rail,
                         struct history_figure *history)
 {
-    (void)context;
     if (strcmp(node, "n3") == 0 && strcmp(rail, "eth2") == 0)
         *history = (struct history_figure){260, 1, 9};
 }
@@ -226,7 +222,6 @@ static void get_history(void *context, const char *node, const char *rail,
 static void get_reference(void *context, const char *node, const char *rail,
                           struct reference_figure *reference)
 {
-    (void)context;
     if (strcmp(node, "n4") == 0 && strcmp(rail, "eth1") == 0)
         *reference = (struct reference_figure){900, "a table:1"};
 }
@@ -632,7 +627,6 @@ static char reported_message[512]; /* of the last report */
 static void keep_report(void *context, const char *node, enum verdict verdict,
                         const struct record *record)
 {
-    (void)context;
     snprintf(reported_message, sizeof reported_message, "%s",
              record->message ? record->message : "");
     for (int i = 0; i < NODES; i++)
@@ -772,7 +766,6 @@ static void count_reported(void *context, const char *node, enum verdict verdict
 {
     size_t *counts = context;
 
-    (void)record;
     counts[verdict == VERDICT_FAIL && strcmp(node, "m77") == 0]++;
 }
 

@@ -62,9 +62,6 @@ static void add_pair_run(int from, int to)
 static bool measure(void *context, const struct hostlist *some, const char *pairs,
                     enum retest_passes passes, size_t *first)
 {
-    (void)context;
-    (void)some;
-    (void)passes;
     *first = records.count;
     if (!retest)
         return false;

@@ -23,7 +23,6 @@ static void add_jobs(unsigned uid, const char *nodes, int times, bool has_failed
 
 static void add_finding(const char *node, const char *text, void *context)
 {
-    (void)context;
     text_join(found, sizeof found, "", "%s: %s;", node, text);
 }
 

@@ -179,7 +179,6 @@ static void test_junit(void)
 
 static bool is_in_run(const char *node, void *context)
 {
-    (void)context;
     return survey_node(&survey, node) >= 0;
 }
 
@@ -426,7 +425,6 @@ static char last_message[600];
 
 static void count_message(const char *text, void *context)
 {
-    (void)context;
     message_count++;
     snprintf(last_message, sizeof last_message, "%s", text);
 }

@@ -12,38 +12,32 @@
 
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
 {
-    (void)run;
     return NULL;
 }
 
 struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
                                const struct verify_ask *ask, struct verify_seen *seen)
 {
-    (void)run, (void)who, (void)ask, (void)seen;
     return NULL;
 }
 
 bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
                  bool (*is_so)(const struct verify_seen *seen))
 {
-    (void)run, (void)most_s, (void)seen, (void)is_so;
     return false;
 }
 
 void verify_factors(struct seen_job *job)
 {
-    (void)job;
 }
 
 void verify_end(struct verify_run *run, struct seen_job *job)
 {
-    (void)run, (void)job;
 }
 
 void verify_uncertified(struct verify_run *run, const struct intent_who *who,
                         struct verify_seen *seen)
 {
-    (void)run, (void)who, (void)seen;
 }
 
 #define WAITS(reason)                                                                              \

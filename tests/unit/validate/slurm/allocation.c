@@ -28,7 +28,6 @@ static bool can_spread; /* whether this release supports segments */
 
 bool __wrap_release_job_spread(job_desc_msg_t *job)
 {
-    (void)job;
     return can_spread;
 }
 
@@ -56,12 +55,10 @@ int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
 
 void __wrap_slurm_free_resource_allocation_response_msg(resource_allocation_response_msg_t *msg)
 {
-    (void)msg;
 }
 
 int __wrap_slurm_job_node_ready(uint32_t id)
 {
-    (void)id;
     return READY_NODE_STATE;
 }
 
@@ -70,7 +67,6 @@ int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
     static slurm_job_info_t job;
     static job_info_msg_t message = {.record_count = 1, .job_array = &job};
 
-    (void)id, (void)flags;
     job = (slurm_job_info_t){.job_state = JOB_PENDING, .state_reason = state_reason};
     *found = &message;
     return SLURM_SUCCESS;
@@ -78,12 +74,10 @@ int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
 
 void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
 {
-    (void)message;
 }
 
 int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err)
 {
-    (void)id, (void)err;
     *text = NULL;
     return asprintf(text, "JobId=0 JobState=PENDING Reason=%s Dependency=(null)\n", shown_reason) <
            0;

@@ -47,7 +47,6 @@ static void count_outcome(const char *name, const char *text, const struct error
 {
     struct outcomes *outcomes = context;
 
-    (void)text;
     outcomes->changed += !err;
     outcomes->failed += err != NULL;
     if (err && outcomes->failed == 1)

@@ -24,7 +24,6 @@ static pid_t test_pid;
  * more. */
 void __wrap_slurm_init(const char *path)
 {
-    (void)path;
     if (getpid() == test_pid)
         return;
     fprintf(stderr, "%2000s\n", "NodeNames=n1 match no Sockets");
@@ -84,7 +83,6 @@ int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags
 {
     static node_info_msg_t message;
 
-    (void)since, (void)flags;
     message = (node_info_msg_t){.node_array = all_nodes, .record_count = all_count};
     *found = &message;
     errno = load_error;
@@ -93,7 +91,6 @@ int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags
 
 void __wrap_slurm_free_node_info_msg(node_info_msg_t *message)
 {
-    (void)message;
 }
 
 static const char *topology = "";
@@ -101,7 +98,6 @@ static const char *topology = "";
 int __wrap_process_output_status(const char *const *words, double deadline_s, char **text,
                                  int *status, struct error *err)
 {
-    (void)words, (void)deadline_s, (void)err;
     *text = strdup(topology);
     *status = 0;
     return 0;
@@ -113,14 +109,12 @@ int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found)
 {
     static reserve_info_msg_t message = {.record_count = 5, .reservation_array = reservations};
 
-    (void)since;
     *found = &message;
     return SLURM_SUCCESS;
 }
 
 void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message)
 {
-    (void)message;
 }
 
 /* n1 to n5. A run's MAINT reservation would keep others' jobs off their nodes. */

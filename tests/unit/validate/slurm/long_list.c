@@ -23,15 +23,11 @@ enum { NODES = 16384, ARGUMENT_KERNEL_MAX = 32 * 4096 };
 
 int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
 {
-    (void)id;
-    (void)name;
-    (void)err;
     return 0;
 }
 
 bool preempts(const struct hostlist *names, const char *partition)
 {
-    (void)names, (void)partition;
     return false;
 }
 
@@ -41,7 +37,6 @@ static int line_count;
 
 static void add_output_line(const char *line, bool is_error, void *context)
 {
-    (void)context;
     if (!is_error && line_count < 4)
         snprintf(output_lines[line_count++], sizeof *output_lines, "%s", line);
 }
@@ -110,7 +105,6 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
 {
     bool fails = false;
 
-    (void)context, (void)is_last;
     halving.steps++;
     halving.most = count > halving.most ? count : halving.most;
     for (size_t i = first; i < first + count; i++) {

@@ -47,7 +47,6 @@ int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
     static slurm_job_info_t single = {.nodes = nodes, .array_task_id = NO_VAL};
     static job_info_msg_t message;
 
-    (void)flags;
     message = id == 7 ? (job_info_msg_t){.record_count = 1, .job_array = &single}
                       : (job_info_msg_t){.record_count = 2, .job_array = jobs};
     *found = &message;
@@ -56,14 +55,12 @@ int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
 
 void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
 {
-    (void)message;
 }
 
 static int requeue_error;
 
 int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer)
 {
-    (void)flags, (void)answer;
     snprintf(requeued, sizeof requeued, "%s", id);
     errno = requeue_error;
     return requeue_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
@@ -71,7 +68,6 @@ int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answe
 
 int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answer)
 {
-    (void)answer;
     snprintf(changed, sizeof changed, "%s", wanted->job_id_str);
     snprintf(excluded, sizeof excluded, "%s", wanted->exc_nodes);
     return SLURM_SUCCESS;
@@ -82,19 +78,16 @@ int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found)
     static job_step_info_response_msg_t message = {.job_step_count = sizeof steps / sizeof *steps,
                                                    .job_steps = steps};
 
-    (void)id;
     *found = &message;
     return SLURM_SUCCESS;
 }
 
 void __wrap_slurm_free_job_step_info_response_msg(job_step_info_response_msg_t *message)
 {
-    (void)message;
 }
 
 int __wrap_release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
 {
-    (void)job_id, (void)step_id, (void)signal;
     kills++;
     return SLURM_SUCCESS;
 }

@@ -28,7 +28,6 @@ static int started;
 int __wrap_process_run(const struct process *process, struct process_result *result,
                        struct error *err)
 {
-    (void)process, (void)err;
     *result = (struct process_result){.end = PROCESS_EXITED};
     started++;
     return 0;

@@ -19,7 +19,6 @@ static int reported_status = -1;
 
 static void add_output(const char *line, bool is_error, void *context)
 {
-    (void)context;
     if (strncmp(line, "ends with ", 10) == 0)
         reported_status = atoi(line + 10);
     text_join(output_text, sizeof output_text, "", "%s%s|", is_error ? "!" : "", line);
@@ -27,7 +26,6 @@ static void add_output(const char *line, bool is_error, void *context)
 
 static void count_tick(void *context)
 {
-    (void)context;
     ticks++;
     if (context && ticks == 3)
         stop = SIGINT;
@@ -133,7 +131,6 @@ int __wrap_setpgid(pid_t pid, pid_t group)
 
 static void ignore_signal(int number)
 {
-    (void)number;
 }
 
 static void ends_by_a_signal_before_exec(void)
@@ -233,7 +230,6 @@ static bool was_read_meanwhile; /* of the outer program, when the inner one had 
 
 static void find_last_line(const char *line, bool is_error, void *context)
 {
-    (void)is_error;
     *(bool *)context |= strcmp(line, "last") == 0;
 }
 

@@ -93,7 +93,6 @@ char *slurm_strerror(int number)
 
 int seal_make(const char *text, size_t text_length, char **seal, struct error *err)
 {
-    (void)text, (void)text_length, (void)err;
     *seal = NULL;
     return 0;
 }
@@ -101,7 +100,6 @@ int seal_make(const char *text, size_t text_length, char **seal, struct error *e
 int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_t text_length,
                    struct error *err)
 {
-    (void)owner_uid, (void)seal, (void)text, (void)text_length, (void)err;
     return SEAL_GENUINE;
 }
 

@@ -27,7 +27,6 @@ static void add_operation(const char *what, const char *name)
 
 static int set_comment(const char *name, const char *comment, struct error *err)
 {
-    (void)err;
     add_operation(comment, name);
     return 0;
 }
@@ -40,7 +39,6 @@ static void cluster_make(struct cluster *cluster)
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
-    (void)err;
     loads++;
     if (at_load)
         at_load();
@@ -55,14 +53,12 @@ void cluster_clear(struct cluster *cluster)
 
 static int drain(const char *name, const char *reason, struct error *err)
 {
-    (void)err;
     add_operation(reason, name);
     return 0;
 }
 
 static int unreserve(const char *name, struct error *err)
 {
-    (void)err;
     add_operation("unreserve", name);
     return 0;
 }
@@ -78,8 +74,6 @@ static int reservation(const char *name, struct hostlist *found, time_t *since, 
 
 static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
-    (void)prefix;
-    (void)err;
     *jobs = calloc(1, sizeof **jobs);
     if (*jobs) {
         snprintf((*jobs)->name, sizeof(*jobs)->name, "%s", job_name);

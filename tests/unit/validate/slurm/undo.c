@@ -41,7 +41,6 @@ static void add_operation(const char *what, const char *name)
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
-    (void)err;
     *cluster = (struct cluster){0};
     loads++;
     return 0;
@@ -49,7 +48,6 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 
 void cluster_clear(struct cluster *cluster)
 {
-    (void)cluster;
 }
 
 /* n0 and n3 have marks. n4 is drained. n5 is in service with its old reason. n7, n8 and n9 do
@@ -61,7 +59,6 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     static char five[] = "muster: five", eight[] = "muster: eight", rma[] = "RMA 4711", none[] = "",
                 comment_3[] = "x [muster run: y]";
 
-    (void)cluster;
     node = (struct cluster_node){.name = (char *)(size_t)name,
                                  .is_drained = strchr("489", name[1]) != NULL,
                                  .is_completing = strchr("789", name[1]) != NULL,
@@ -80,7 +77,6 @@ static int reservation(const char *name, struct hostlist *nodes, time_t *since, 
                         : strcmp(name, "r2") == 0 ? "n[6-7]"
                                                   : NULL;
 
-    (void)since;
     *nodes = (struct hostlist){0};
     if (!found || is_unreserved)
         return 0;
@@ -89,15 +85,12 @@ static int reservation(const char *name, struct hostlist *nodes, time_t *since, 
 
 static int drain(const char *nodes, const char *reason, struct error *err)
 {
-    (void)err;
     add_operation(reason, nodes);
     return 0;
 }
 
 static int down(const char *nodes, const char *reason, struct error *err)
 {
-    (void)reason;
-    (void)err;
     add_operation("down", nodes);
     found_count = 0;
     return 0;
@@ -105,21 +98,18 @@ static int down(const char *nodes, const char *reason, struct error *err)
 
 static int set_comment(const char *nodes, const char *comment, struct error *err)
 {
-    (void)err;
     add_operation(comment, nodes);
     return 0;
 }
 
 static int unreserve(const char *name, struct error *err)
 {
-    (void)err;
     add_operation("unreserve", name);
     return 0;
 }
 
 static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
-    (void)err;
     *jobs = calloc(2, sizeof **jobs);
     if (*jobs)
         memcpy(*jobs, found_jobs, sizeof found_jobs);
@@ -129,7 +119,6 @@ static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error
 
 static int job_cancel(uint32_t id, struct error *err)
 {
-    (void)err;
     add_operation("cancel", id == 7 ? "7" : "another");
     found_count = 1; /* the first of them is gone */
     found_jobs[0] = found_jobs[1];
