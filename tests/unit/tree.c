@@ -73,6 +73,11 @@ void tree_remove(char *root)
 
 void tree_put(const char *root, const char *path, const char *content)
 {
+    tree_put_bytes(root, path, content, strlen(content));
+}
+
+void tree_put_bytes(const char *root, const char *path, const void *bytes, size_t size)
+{
     char full_path[PATH_MAX];
     FILE *file;
 
@@ -84,6 +89,6 @@ void tree_put(const char *root, const char *path, const char *content)
     }
     unlink(full_path);
     file = fopen(full_path, "w");
-    if (!file || fputs(content, file) < 0 || fclose(file) != 0)
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0)
         bail(full_path);
 }

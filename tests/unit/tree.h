@@ -2,6 +2,8 @@
 #ifndef MUSTER_TREE_H
 #define MUSTER_TREE_H
 
+#include <stddef.h>
+
 /* File trees for tests, in a temporary directory. */
 
 /* Unpacks tests/fixtures/NAME.tree; "" makes an empty tree. Returns the tree's root, malloc'd;
@@ -19,5 +21,6 @@ void tree_remove(char *root);
 
 /* Writes a file below root and makes its directories. Replaces an existing file. */
 void tree_put(const char *root, const char *path, const char *content);
+void tree_put_bytes(const char *root, const char *path, const void *bytes, size_t size);
 
 #endif

@@ -16,6 +16,7 @@
 #include "collectives/choose/predict.h"
 #include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
 enum { NAME = 8, RANKS = 64 };
 
@@ -978,26 +979,20 @@ static void test_cache(void)
 /* Writes this line to /proc/stat of a simulated machine, in clock ticks, and reads it. */
 static struct background_load_mark load_of_line(const char *root, const char *line)
 {
-    char path[512];
-    FILE *stream;
+    char text[128];
 
-    snprintf(path, sizeof path, "%s/proc", root);
-    mkdir(path, 0777);
-    snprintf(path, sizeof path, "%s/proc/stat", root);
-    stream = fopen(path, "w");
-    fprintf(stream, "%s\ncpu0 1 1 1 1 1 1 1 1 0 0\n", line);
-    fclose(stream);
+    snprintf(text, sizeof text, "%s\ncpu0 1 1 1 1 1 1 1 1 0 0\n", line);
+    tree_put(root, "proc/stat", text);
     return background_load_read(root);
 }
 
 static void test_background_load(void)
 {
-    char root[] = "/tmp/choose.XXXXXX", path[512];
+    char *root = tree_unpack(""), path[512];
     struct background_load_mark before, after;
     struct machine first = {.background_load = 0.5, .measured = 1},
                    second = {.background_load = 0.05, .measured = 1};
 
-    ok(mkdtemp(root) != NULL, "a temporary directory is made");
     before = load_of_line(root, "cpu  100 10 50 1000 40 5 5 10 99 99");
     is_near(before.busy_s * (double)sysconf(_SC_CLK_TCK), 180, 1e-9,
             "busy time is all time but idle and I/O wait");
@@ -1016,9 +1011,7 @@ static void test_background_load(void)
     snprintf(path, sizeof path, "%s/proc/stat", root);
     unlink(path);
     is_near(background_load_read(root).all_s, 0, 0, "a missing file gives no times");
-    snprintf(path, sizeof path, "%s/proc", root);
-    rmdir(path);
-    rmdir(root);
+    tree_remove(root);
 
     ok(background_load_misled(&first),
        "figures under a load of half of the processors are measured again");

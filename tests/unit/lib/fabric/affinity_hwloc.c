@@ -63,7 +63,6 @@ static void write_config(const char *root, const struct function *function)
     unsigned char config[64] = {0};
     unsigned secondary = 256, subordinate = 0;
     char path[SYSFS_PATH];
-    FILE *file;
 
     for (size_t i = 0; function->is_bridge && i < function_count; i++) {
         if (is_below(&functions[i], function)) {
@@ -78,13 +77,7 @@ static void write_config(const char *root, const struct function *function)
     config[0x19] = (unsigned char)secondary;
     config[0x1a] = (unsigned char)subordinate;
     snprintf(path, sizeof path, "sys/bus/pci/devices/%s/config", function->location.pci);
-    tree_put(root, path, "");
-    snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/config", root, function->location.pci);
-    file = fopen(path, "w");
-    if (!file || fwrite(config, sizeof config, 1, file) != 1)
-        tap_diag("%s: %m", path);
-    if (file)
-        fclose(file);
+    tree_put_bytes(root, path, config, sizeof config);
 }
 
 static int numa_of(const struct function *function)

@@ -281,18 +281,14 @@ static void explicit_is(const char *text, bool expected)
 /* Writes process 77, a slurmd of this user ID with these words; a blank ends each word. */
 static void slurmd_is(const char *uid, const char *words)
 {
-    char text[128], path[512];
-    FILE *stream;
+    char text[128];
 
     snprintf(text, sizeof text, "Name:\tslurmd\nState:\tS (sleeping)\nUid:\t%s\t0\t0\t0\n", uid);
     tree_put(root, "proc/77/status", text);
-    tree_put(root, "proc/77/cmdline", "");
-    snprintf(path, sizeof path, "%s/proc/77/cmdline", root);
-    stream = fopen(path, "w");
-    for (; stream && *words; words++)
-        fputc(*words == ' ' ? '\0' : *words, stream);
-    if (stream)
-        fclose(stream);
+    snprintf(text, sizeof text, "%s", words);
+    for (char *blank = text; (blank = strchr(blank, ' ')); blank++)
+        *blank = '\0';
+    tree_put_bytes(root, "proc/77/cmdline", text, strlen(words));
 }
 
 /* An image still has a slurm.conf, beside the one that slurmctld sends to a configless slurmd. */

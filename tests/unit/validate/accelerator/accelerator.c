@@ -2,6 +2,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 #include "validate/accelerator/evaluate.h"
 
 #include <dlfcn.h>
@@ -423,19 +424,10 @@ static void test_library_failures(void)
     has_str(report->reason, "No such file", "... the reason is given");
     is_str(findings_text, "", "... is no fault");
     snprintf(library, sizeof library, "%s", directory);
-    {
-        char path[300];
-        FILE *file;
-
-        snprintf(path, sizeof path, "%s/libnvidia-ml.so.1", directory);
-        file = fopen(path, "w");
-        if (file) {
-            fputs("no ELF", file);
-            fclose(file);
-        }
-        ends("devices 8\n", OUTCOME_NO_LIBRARY, "a file that is not a library is no library");
-        unlink(path);
-    }
+    tree_put(directory, "libnvidia-ml.so.1", "no ELF");
+    ends("devices 8\n", OUTCOME_NO_LIBRARY, "a file that is not a library is no library");
+    snprintf(library, sizeof library, "%s/libnvidia-ml.so.1", directory);
+    unlink(library);
 }
 
 /* ---------------------------------------------------------------- AMD */

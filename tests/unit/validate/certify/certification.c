@@ -23,6 +23,7 @@
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 #include "validate/certify/campaign.h"
 #include "validate/certify/choose/job_minutes.h"
 #include "validate/certify/report/run_report.h"
@@ -1796,21 +1797,11 @@ static void test_good_accelerators(void)
     ok(slurm.nodes[0].is_issued, "... and the node is certified");
 }
 
-static void write_file(const char *name, const char *text)
-{
-    FILE *stream = fopen(test_path(name), "w");
-
-    if (stream) {
-        fputs(text, stream);
-        fclose(stream);
-    }
-}
-
 /* With Flags=explicit in gres.conf a job has only the GPUs that it asks for on each node. */
 static void test_explicit_accelerators(void)
 {
-    write_file("slurm.conf", "ClusterName=made-up\n");
-    write_file("gres.conf", "Name=gpu File=/dev/nvidia[0-7] Flags=explicit\n");
+    tree_put(directory, "slurm.conf", "ClusterName=made-up\n");
+    tree_put(directory, "gres.conf", "Name=gpu File=/dev/nvidia[0-7] Flags=explicit\n");
     setenv("SLURM_CONF", test_path("slurm.conf"), 1);
     setup.accelerators = GPUS_OF_TWO_COUNTS;
     run();
@@ -1823,7 +1814,7 @@ static void test_explicit_accelerators(void)
             "... the message says why");
     ok(!slurm.nodes[5].is_drained && slurm.nodes[5].has_certificate,
        "... it is not drained and keeps its certificate");
-    write_file("gres.conf", "NodeName=other Name=gpu File=/dev/nvidia0 Flags=explicit\n");
+    tree_put(directory, "gres.conf", "NodeName=other Name=gpu File=/dev/nvidia0 Flags=explicit\n");
     run();
     is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_PASS,
            "the flag of another node's GPUs has no effect on this one");
@@ -2192,14 +2183,10 @@ static void counts_runs_that_wait_for_the_history(void)
 static void all_are_due_where_the_history_is_damaged(void)
 {
     const char *path = test_path("history.db");
-    char command[300];
-    FILE *file;
+    char command[300], damaged[8001];
 
-    file = fopen(path, "w");
-    for (int i = 0; file && i < 1000; i++)
-        fputs("damaged ", file);
-    if (file)
-        fclose(file);
+    snprintf(damaged, sizeof damaged, "%08000d", 7);
+    tree_put(directory, "history.db", damaged);
     setup.is_due = setup.keeps_history = true;
     run();
     ok(slurm.nodes[0].is_issued && slurm.nodes[3].is_issued && slurm.nodes[5].is_issued,
@@ -2881,16 +2868,12 @@ static void compares_rails_with_their_history(void)
 static void compares_rails_with_the_reference(void)
 {
     const char *path = test_path("reference");
-    FILE *file = fopen(path, "w");
 
-    if (file) {
-        for (int i = 0; i < 2; i++)
-            fprintf(file,
-                    "metric=links.bandwidth value=%s unit=Gb/s kind=threshold gpu=%s nic_gbps=0.2 "
-                    "source=\"others\" seen=2026-11\n",
-                    i == 0 ? "0.199" : "0.1", i == 0 ? "H100" : "H200");
-        fclose(file);
-    }
+    tree_put(directory, "reference",
+             "metric=links.bandwidth value=0.199 unit=Gb/s kind=threshold gpu=H100 nic_gbps=0.2 "
+             "source=\"others\" seen=2026-11\n"
+             "metric=links.bandwidth value=0.1 unit=Gb/s kind=threshold gpu=H200 nic_gbps=0.2 "
+             "source=\"others\" seen=2026-11\n");
     setup.reference = path;
     run();
     is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_WARN,

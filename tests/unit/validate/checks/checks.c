@@ -460,20 +460,6 @@ static void test_facts(void)
     is_silent_on("pass", "facts have no verdict");
 }
 
-static void put_bytes(const char *path, const void *bytes, size_t size)
-{
-    char whole[512];
-    FILE *stream;
-
-    put(path, "");
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    stream = fopen(whole, "w");
-    if (!stream || fwrite(bytes, 1, size, stream) != size)
-        tap_diag("cannot write %s", whole);
-    if (stream)
-        fclose(stream);
-}
-
 static void test_host_facts(void)
 {
     unpack_node("h100-ib", "h1", "host.config");
@@ -548,9 +534,9 @@ static void test_pci_settings(void)
     struct pci_settings settings;
 
     unpack_node("", "p1", NULL);
-    put_bytes("sys/bus/pci/devices/0000:3b:00.0/config", device, sizeof device);
-    put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
-    put_bytes("sys/bus/pci/devices/0000:3c:00.0/config", device, 64);
+    tree_put_bytes(root, "sys/bus/pci/devices/0000:3b:00.0/config", device, sizeof device);
+    tree_put_bytes(root, "sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
+    tree_put_bytes(root, "sys/bus/pci/devices/0000:3c:00.0/config", device, 64);
     pci_settings_read(root, "0000:3b:00.0", &settings);
     is_int(settings.payload_bytes, 256, "the payload of a device");
     is_int(settings.read_request_bytes, 512, "... its read requests");
@@ -558,12 +544,12 @@ static void test_pci_settings(void)
     pci_settings_read(root, "0000:3a:00.0", &settings);
     is_int(settings.redirects, 1, "a bridge with request redirect");
     bridge[0x146] = 0x11;
-    put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
+    tree_put_bytes(root, "sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
     pci_settings_read(root, "0000:3a:00.0", &settings);
     is_int(settings.redirects, 0, "... and one without");
     bridge[0x41] = 0x40;
     bridge[0x103] = 0x10;
-    put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
+    tree_put_bytes(root, "sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
     pci_settings_read(root, "0000:3a:00.0", &settings);
     is_int(settings.payload_bytes, 0, "a circular capability list ends");
     pci_settings_read(root, "0000:3c:00.0", &settings);
@@ -594,14 +580,14 @@ static void test_libraries(void)
     library.segment.p_filesz = sizeof library.note + 8;
     unpack_node("", "l1", "host.config");
     put("sys/class/net/.keep", "");
-    put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
+    tree_put_bytes(root, "usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
     put("usr/lib64/libnccl.so.2", "");
     put("usr/local/lib/libnccl.so.2.19.3", "no library");
     has_line("none nccl libnccl.so.2.18.5 build deadbeef in /usr/lib64; libnccl.so.2.19.3 in "
              "/usr/local/lib",
              "libraries are facts, with their longest name and build ID");
     library.note.n_namesz = 0xfffffff0;
-    put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
+    tree_put_bytes(root, "usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
     has_line("none nccl libnccl.so.2.18.5 in /usr/lib64; libnccl.so.2.19.3 in /usr/local/lib",
              "a library with a broken note is listed by name");
 }

@@ -503,14 +503,11 @@ static int remove_from_run(void)
 
 static void test_bad_databases(void)
 {
-    FILE *file = fopen(path_in("corrupt.db"), "w");
     struct error err;
-    char broken[192];
+    char broken[192], garbage[4097];
 
-    if (file) {
-        fprintf(file, "%04096d", 7);
-        fclose(file);
-    }
+    snprintf(garbage, sizeof garbage, "%04096d", 7);
+    tree_put(directory, "corrupt.db", garbage);
     is_int(history_nodes(path_in("corrupt.db"), NULL, 1, add_node, NULL, &err), -1,
            "a file that is no database cannot be read");
     has_str(err.text, "corrupt.db: ", "... with its name");
@@ -538,14 +535,8 @@ static void test_bad_databases(void)
            "a directory that cannot be written: the run waits in /run (%s)", err.text);
     execute(path_in("history.db.v.waiting"),
             "CREATE TABLE runs (x); PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 7");
-    file = fopen(path_in("history.db.w.waiting"), "w");
-    if (file) {
-        fprintf(file, "not a database");
-        fclose(file);
-    }
-    file = fopen(path_in("history.db.x.waiting"), "w");
-    if (file)
-        fclose(file);
+    tree_put(directory, "history.db.w.waiting", "not a database");
+    tree_put(directory, "history.db.x.waiting", "");
     is_int(add_run(path_in("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "an invalid waiting file does not stop a run");
     for (const char *name = "vwx"; *name; name++) {

@@ -11,6 +11,7 @@
 
 #include "lib/constants/slurm_constants.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/long_list.h"
 #include "validate/slurm/preempts.h"
@@ -71,22 +72,19 @@ static int run_step(const char *value, const long *groups, const struct user *us
 static void srun_make(const char *directory)
 {
     char path[200];
-    FILE *file;
 
+    tree_put(directory, "srun",
+             "#!/bin/sh\n"
+             "most=0\n"
+             "for word; do\n"
+             "    [ ${#word} -le $most ] || most=${#word}\n"
+             "    case $word in --nodelist=*/*) list=${word#*=} ;; esac\n"
+             "done\n"
+             "echo longest $most\n"
+             "[ -z \"${list-}\" ] || tr -d '\\n' <$list | tr , '\\n' | sort -u | wc -l\n"
+             "echo \"$word\" | cut -c1-60\n"
+             "[ \"$word\" != --expect-nodes=- ] || wc -c\n");
     snprintf(path, sizeof path, "%s/srun", directory);
-    file = fopen(path, "w");
-    fputs("#!/bin/sh\n"
-          "most=0\n"
-          "for word; do\n"
-          "    [ ${#word} -le $most ] || most=${#word}\n"
-          "    case $word in --nodelist=*/*) list=${word#*=} ;; esac\n"
-          "done\n"
-          "echo longest $most\n"
-          "[ -z \"${list-}\" ] || tr -d '\\n' <$list | tr , '\\n' | sort -u | wc -l\n"
-          "echo \"$word\" | cut -c1-60\n"
-          "[ \"$word\" != --expect-nodes=- ] || wc -c\n",
-          file);
-    fclose(file);
     chmod(path, 0755);
     chmod(directory, 0755);
     snprintf(path, sizeof path, "%s:/usr/bin:/bin", directory);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
 /* Any user can write suspect reports, and root reads them. A report that was left must be read,
  * and nothing else may be believed. */
@@ -33,14 +34,9 @@ static const char *path_in(const char *name)
 static void put_report(unsigned job, const char *node, const char *text)
 {
     char name[128];
-    FILE *stream;
 
     snprintf(name, sizeof name, "%u-%u-%s", (unsigned)geteuid(), job, node);
-    stream = fopen(path_in(name), "w");
-    if (!stream || fputs(text, stream) < 0 || fclose(stream) != 0) {
-        printf("Bail out! cannot write %s\n", path_in(name));
-        exit(255);
-    }
+    tree_put(directory, name, text);
 }
 
 static int count_reports(void)
@@ -165,7 +161,6 @@ static void reads_reports_beside_junk(void)
     enum { JUNK = 20000, USERS = 20 };
     char name[64];
     int junk = 0;
-    FILE *stream;
 
     if (geteuid() != 0) {
         ok(true, "other users # SKIP needs root");
@@ -173,9 +168,8 @@ static void reads_reports_beside_junk(void)
     }
     for (unsigned i = 1; i <= JUNK; i++) {
         snprintf(name, sizeof name, "7-%u-n1", i);
-        stream = fopen(path_in(name), "w");
-        if (stream && fputs("junk", stream) >= 0 && fclose(stream) == 0)
-            junk += chown(path_in(name), 7, 7) == 0;
+        tree_put(directory, name, "junk");
+        junk += chown(path_in(name), 7, 7) == 0;
     }
     is_int(junk, JUNK, "a user writes %d junk files", JUNK);
     for (unsigned uid = 1000; uid < 1000 + USERS; uid++) {
@@ -183,21 +177,19 @@ static void reads_reports_beside_junk(void)
                                           {.tv_sec = time(NULL) - 3600}};
 
         snprintf(name, sizeof name, "%u-5-n1", uid);
-        stream = fopen(path_in(name), "w");
-        if (stream && fputs("job: 5\nnode: n1\ntest: t\n", stream) >= 0 && fclose(stream) == 0)
-            junk += chown(path_in(name), uid, uid) == 0 &&
-                    utimensat(AT_FDCWD, path_in(name), times, 0) == 0;
+        tree_put(directory, name, "job: 5\nnode: n1\ntest: t\n");
+        junk += chown(path_in(name), uid, uid) == 0 &&
+                utimensat(AT_FDCWD, path_in(name), times, 0) == 0;
     }
     is_int(count_reports(), USERS, "... which hide no report of other users");
     is_int((long)overflow.files, JUNK - SUSPECT_REPORTS_OF_USER, "... are counted");
     is_int(overflow.uid, 7, "... with their owner");
     remove_reports();
     is_int(count_reports(), 0, "... and removed");
-    stream = fopen(path_in("0-9-n1"), "w");
-    if (stream && fputs("job: 9\nnode: n1\n", stream) >= 0 && fclose(stream) == 0)
-        is_int(utimensat(AT_FDCWD, path_in("0-9-n1"),
-                         (const struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0),
-               0, "a very old report");
+    tree_put(directory, "0-9-n1", "job: 9\nnode: n1\n");
+    is_int(utimensat(AT_FDCWD, path_in("0-9-n1"),
+                     (const struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0),
+           0, "a very old report");
     is_int(count_reports(), 0, "... is not read any more");
     remove_reports();
 }

@@ -775,18 +775,10 @@ static void put_process(int pid, const char *variables, char state, int ticks)
     char path[64], text[256];
 
     snprintf(path, sizeof path, "proc/%d/environ", pid);
-    tree_put(root, path, "");
-    if (variables) {
-        char full[4096];
-        FILE *stream;
-
-        snprintf(full, sizeof full, "%s/%s", root, path);
-        stream = fopen(full, "we");
-        for (; stream && *variables; variables++)
-            fputc(*variables == ' ' ? '\0' : *variables, stream);
-        if (stream)
-            fclose(stream);
-    }
+    snprintf(text, sizeof text, "%s", variables);
+    for (char *blank = text; (blank = strchr(blank, ' ')); blank++)
+        *blank = '\0';
+    tree_put_bytes(root, path, text, strlen(variables));
     snprintf(path, sizeof path, "proc/%d/stat", pid);
     snprintf(text, sizeof text, "%d (a) b) %c 1 1 1 0 -1 0 0 0 0 0 %d 0 0 0 20 0 1 0 1", pid, state,
              ticks);
