@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/unit/tap.h"
 #include "trainer/compute/cpu.h"

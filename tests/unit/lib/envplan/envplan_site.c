@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Plans on recorded machines: by the task's GPUs, on islands, and with lines of the site. */
 

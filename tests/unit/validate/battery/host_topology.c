@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"

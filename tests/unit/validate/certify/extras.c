@@ -3,8 +3,6 @@
 
 #include "validate/certify/stages/extras.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/text.h"

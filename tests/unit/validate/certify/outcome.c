@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/certify/state/outcome.h"
 
-#include <string.h>
-
 #include "tests/unit/tap.h"
 #include "lib/base/name_index.h"
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/constants/certify_constants.h"
 #include "tests/unit/fake_clock.h"

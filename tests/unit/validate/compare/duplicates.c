@@ -3,7 +3,6 @@
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void finds_addresses_and_macs(void)
 {

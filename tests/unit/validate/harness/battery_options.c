@@ -2,8 +2,6 @@
 #include "validate/harness/options.h"
 #include "tests/unit/tap.h"
 
-#include <string.h>
-
 #include "lib/constants/harness_constants.h"
 
 static struct common_options common;

@@ -2,7 +2,6 @@
 #include "validate/policy/idle.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/constants/policy_constants.h"
 #include "tests/unit/tap.h"

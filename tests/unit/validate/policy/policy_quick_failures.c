@@ -3,7 +3,6 @@
 #include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct ended_job jobs[64];

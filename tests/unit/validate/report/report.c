@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/unit/tap.h"
 #include "validate/report/records.h"

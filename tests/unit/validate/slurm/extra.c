@@ -2,7 +2,6 @@
 #include "validate/slurm/extra.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/unit/tap.h"
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #include "lib/base/clock.h"
