@@ -505,14 +505,9 @@ static int load_nodes(struct cluster *cluster, struct error *err)
          (setup.restarts == AFTER_THE_CERTIFICATES && slurm.nodes[3].is_issued)))
         setup.refused_operation = operation_count + 1;
     rv = load_all(cluster, err);
-    if (rv == 0 && *setup.begun_late) {
-        struct cluster_node *node = cluster_node(cluster, setup.begun_late);
-
-        node->is_idle = false;
-        node->is_allocated = true;
-    }
-    if (rv == 0 && setup.is_allocated_late) {
-        struct cluster_node *node = cluster_node(cluster, setup.unreadable_reports);
+    if (rv == 0 && (*setup.begun_late || setup.is_allocated_late)) {
+        struct cluster_node *node = cluster_node(
+            cluster, setup.is_allocated_late ? setup.unreadable_reports : setup.begun_late);
 
         node->is_idle = false;
         node->is_allocated = true;
@@ -1130,31 +1125,21 @@ static bool has_program(const char *node)
     return index_of(node) < 1 || index_of(node) > setup.without_program;
 }
 
-/* Simulates a container command, or srun with pyxis: runs the program where the container can
- * start. */
-static void print_container_versions(const struct step *wanted, const struct process *process)
-{
-    char text[200];
-
-    for (size_t task = 0; task < wanted->nodes->count; task++) {
-        bool is_there = strcmp(wanted->nodes->names[task], setup.container_lacks) != 0;
-
-        snprintf(text, sizeof text, "%zu: %s", task,
-                 is_there ? "muster-gpu 0.1" : "pyxis: image not found");
-        process->on_line(text, !is_there, process->context);
-    }
-}
-
-/* Each task prints its version, or its loader's error. */
+/* Each task prints its version, or an error: its loader's, or that of a container command or of
+ * srun with pyxis. */
 static void print_versions(const struct hostlist *names, const struct process *process)
 {
+    static const char *const texts[][2] = {
+        {"muster-launch: libucp.so.0: cannot open it", "muster-launch 0.1"},
+        {"pyxis: image not found", "muster-gpu 0.1"}};
+    bool is_container = setup.container_lacks;
     char text[200];
 
     for (size_t task = 0; task < names->count; task++) {
-        bool is_there = has_program(names->names[task]);
+        bool is_there = is_container ? strcmp(names->names[task], setup.container_lacks) != 0
+                                     : has_program(names->names[task]);
 
-        snprintf(text, sizeof text, "%zu: %s", task,
-                 is_there ? "muster-launch 0.1" : "muster-launch: libucp.so.0: cannot open it");
+        snprintf(text, sizeof text, "%zu: %s", task, texts[is_container][is_there]);
         process->on_line(text, !is_there, process->context);
     }
 }
@@ -1277,11 +1262,8 @@ static int run_step(const struct step *wanted, const struct process *process,
             return 0;
         }
     if (strcmp(name, "env") == 0) {
-        if (setup.container_lacks) {
-            print_container_versions(wanted, process);
-            return 0;
-        }
-        is_probe_named = wanted->name != NULL;
+        if (!setup.container_lacks)
+            is_probe_named = wanted->name != NULL;
         print_versions(wanted->nodes, process);
         return 0;
     }
@@ -1946,6 +1928,14 @@ static void ignores_foreign_records(void)
     ok(count < 1000, "... and %zu records are kept", count);
 }
 
+/* Checks a node that nobody else has and that a campaign could otherwise test forever. */
+static void check_counts_as_try(const char *name, const char *what)
+{
+    is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
+    is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
+           "... with a code that counts as a try");
+}
+
 /* Measurements after the reboot are good. */
 static void check_reboot(const char *name)
 {
@@ -1956,9 +1946,7 @@ static void check_reboot(const char *name)
     status = run();
     ok(!slurm.nodes[index_of(name)].is_issued, "%s, which reboots during the run, is not certified",
        name);
-    is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
-    is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
-           "... with a code that counts as a try");
+    check_counts_as_try(name, "... it");
     is_str(forbidden_change(status), "", "... and no harm is done");
 }
 
@@ -2324,18 +2312,7 @@ static void tests_a_node_that_answers_again(void)
 {
     setup.admin_reason = "Not responding";
     run();
-    is_int(outcome_of("n5")->verdict, VERDICT_UNKNOWN,
-           "a node that Slurm set down and that answers again is unknown");
-    is_int(outcome_worst(outcome_of("n5"))->code, FAULT_NOT_MEASURED,
-           "... with a code that counts as a try");
-}
-
-/* Checks a node that nobody else has and that a campaign could otherwise test forever. */
-static void check_counts_as_try(const char *name, const char *what)
-{
-    is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
-    is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
-           "... with a code that counts as a try");
+    check_counts_as_try("n5", "a node that Slurm set down and that answers again");
 }
 
 static void counts_what_recurs_as_tries(void)

@@ -19,6 +19,9 @@ static uid_t job_uid;
 static struct cluster_node nodes[3];
 static int loads;             /* of the nodes, so far */
 static void (*at_load)(void); /* what the other run does meanwhile */
+static const char *journals = "/none";
+static double wait_s; /* for another run that lifts drains */
+static volatile sig_atomic_t stop;
 
 static void add_operation(const char *what, const char *name)
 {
@@ -95,6 +98,16 @@ static void print_text(const char *text)
     add_operation("print", text);
 }
 
+/* Cleans up after runs, with BatteryUser 977. Returns the number of runs, with the operations in
+ * operations_text. */
+static int clean_up(const struct cluster *cluster)
+{
+    struct error err = {""};
+
+    operations_text[0] = '\0';
+    return retest_leftovers(&operations, cluster, journals, 977, wait_s, &stop, print_text, &err);
+}
+
 /* Writes the comment of one node. */
 static int mark_node(const struct cluster_node *node, const char *run)
 {
@@ -119,15 +132,11 @@ static int unmark_node(const struct cluster_node *node)
 /* The run's journal is gone. */
 static void leaves_what_others_have_changed(const struct cluster *cluster)
 {
-    static volatile sig_atomic_t stop;
     static char comment[] = "y";
-    struct error err = {""};
     char *marked[2] = {nodes[0].comment, nodes[1].comment};
 
     reserved = "n[2-3]";
-    operations_text[0] = '\0';
-    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "one node was removed from the reservation");
+    is_int(clean_up(cluster), 1, "one node was removed from the reservation");
     ok(!strstr(operations_text, "muster: one n1"), "... it stays in service");
     has_str(operations_text, "print n1 left unchanged: it was removed from",
             "... a message says so");
@@ -140,17 +149,13 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
     ok(!strstr(operations_text, "unreserve"), "... unchanged");
 
     reserved = NULL;
-    operations_text[0] = '\0';
-    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "the reservation is gone");
+    is_int(clean_up(cluster), 1, "the reservation is gone");
     has_str(operations_text, "gone;muster: one n1; n2;x n1;",
             "... the marked nodes are drained again");
 
     reserved = "n[2-3]";
     nodes[0].comment = nodes[1].comment = comment;
-    operations_text[0] = '\0';
-    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "no node has a mark");
+    is_int(clean_up(cluster), 1, "no node has a mark");
     has_str(operations_text, "print reservation muster-20261120-1 left unchanged",
             "... a reservation with an end stays");
     ok(!strstr(operations_text, "unreserve"), "... unchanged");
@@ -169,25 +174,20 @@ static void lift_drain(void)
 
 static void waits_while_drains_are_lifted(const struct cluster *cluster)
 {
-    static volatile sig_atomic_t stop;
-    struct error err = {""};
-
-    operations_text[0] = '\0';
     loads = 0;
     at_load = lift_drain;
+    wait_s = 0.5;
     job_uid = 0;
-    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0.5, &stop, print_text, &err), 0,
-           "a run that still lifts drains is alive");
+    is_int(clean_up(cluster), 0, "a run that still lifts drains is alive");
     is_str(operations_text, "", "... and is left alone");
     at_load = NULL;
+    wait_s = 0;
     nodes[1].is_drained = true;
     job_name[0] = '\0';
 }
 
 static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
 {
-    static volatile sig_atomic_t stop;
-    struct error err = {""};
     char directory[] = "/tmp/muster-retest-XXXXXX", path[80];
     FILE *journal;
 
@@ -195,15 +195,14 @@ static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
         return;
     snprintf(path, sizeof path, "%s/20261120-1", directory);
     journal = fopen(path, "w");
-    operations_text[0] = '\0';
+    journals = directory;
     ok(journal && flock(fileno(journal), LOCK_EX | LOCK_NB) == 0, "a run holds its journal");
-    is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 0,
-           "... and is alive, even without a job");
+    is_int(clean_up(cluster), 0, "... and is alive, even without a job");
     is_str(operations_text, "", "... so it is left alone");
     if (journal)
         fclose(journal);
-    is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 1,
-           "a journal without a lock shows no run");
+    is_int(clean_up(cluster), 1, "a journal without a lock shows no run");
+    journals = "/none";
     unlink(path);
     rmdir(directory);
 }
@@ -211,29 +210,24 @@ static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
 /* The run's host was lost before it marked a node, or after it had removed all marks. */
 static void removes_what_has_no_end(void)
 {
-    static volatile sig_atomic_t stop;
     static char comment[] = "y";
     struct cluster cluster;
-    struct error err = {""};
     char *marked[2] = {nodes[0].comment, nodes[1].comment};
     struct hostlist changed = {0};
 
     cluster_make(&cluster);
     nodes[0].comment = nodes[1].comment = comment;
     reserved_since = time(NULL) - 60;
-    operations_text[0] = '\0';
-    retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
+    clean_up(&cluster);
     has_str(operations_text, "left unchanged",
             "a new reservation stays, as a run may be about to mark its nodes");
     reserved_since = 1;
-    operations_text[0] = '\0';
-    retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
+    clean_up(&cluster);
     has_str(operations_text, "unreserve muster-20261120-1;",
             "... an old one without an end is removed");
     hostlist_append(&changed, "muster-20261120-1");
     retest_spare(&cluster, &changed);
-    operations_text[0] = '\0';
-    retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
+    clean_up(&cluster);
     is_str(operations_text, "", "... unless it was just reported as left");
     hostlist_clear(&changed);
     cluster_clear(&cluster);
@@ -244,11 +238,9 @@ static void removes_what_has_no_end(void)
 
 int main(void)
 {
-    static volatile sig_atomic_t stop;
     struct cluster_node node = {.name = (char[]){"n1"},
                                 .reason = (char[]){"muster: eth1 [9 Mb/s]"}};
     struct cluster cluster;
-    struct error err = {""};
     char run[64], reason[256];
 
     is_int(mark_node(&node, "20261120-1"), 0, "a node without a comment is marked");
@@ -283,23 +275,18 @@ int main(void)
     nodes[2] = (struct cluster_node){.name = (char[]){"n3"}, .comment = (char[]){"y"}};
     cluster_make(&cluster);
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
-    operations_text[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "a run with a job is alive");
-    job_uid = 977;
-    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "... also with a job of BatteryUser");
+    is_int(clean_up(&cluster), 0, "a run with a job is alive");
     is_str(operations_text, "", "... and left alone");
+    job_uid = 977;
+    is_int(clean_up(&cluster), 0, "... also with a job of BatteryUser");
+    is_str(operations_text, "", "... also left alone");
     job_uid = 1000;
     snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
-    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "... also with a job of another BatteryUser, in its reservation");
+    is_int(clean_up(&cluster), 0, "... also with a job of another BatteryUser, in its reservation");
     job_reservation[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "another user's job of that name does not count");
-    operations_text[0] = job_name[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "a run without a job is over");
+    is_int(clean_up(&cluster), 1, "another user's job of that name does not count");
+    job_name[0] = '\0';
+    is_int(clean_up(&cluster), 1, "a run without a job is over");
     is_str(operations_text,
            "print cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
            "unreserve muster-20261120-1;",
@@ -309,9 +296,7 @@ int main(void)
     leaves_a_run_whose_journal_is_locked(&cluster);
     removes_what_has_no_end();
     stop = 1;
-    operations_text[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "an interrupted cleanup does nothing");
+    is_int(clean_up(&cluster), 0, "an interrupted cleanup does nothing");
     is_str(operations_text, "", "... at all");
     cluster_clear(&cluster);
     return tap_done();
