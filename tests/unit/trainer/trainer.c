@@ -60,44 +60,42 @@ static struct train_options options_of(struct shape shape, int batch)
 }
 
 static struct comm *self_comm;
+static struct training training;
+static struct step_result result; /* of the last step */
+static struct error err;
 
-static void start(const struct train_options *options, struct training *training)
+static void start(const struct train_options *options)
 {
-    struct error err = {""};
-
     if ((!self_comm && comm_self(&self_comm, &err) != 0) ||
-        training_start(options, &compute_cpu, self_comm, training, &err) != 0) {
+        training_start(options, &compute_cpu, self_comm, &training, &err) != 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);
     }
 }
 
-static int take_step(struct training *training, struct step_result *result, struct error *err)
+static int take_step(void)
 {
     static const volatile sig_atomic_t no_signal;
 
-    return training_step(training, &no_signal, 1, result, err);
+    return training_step(&training, &no_signal, 1, &result, &err);
 }
 
 /* Returns the whole arrays of a strategy that has them. */
-static struct checkpoint_state state_of(const struct training *training)
+static struct checkpoint_state training_state(void)
 {
     struct checkpoint_state state;
 
-    training->shard->strategy->pieces(training->shard, true, &state);
+    training.shard->strategy->pieces(training.shard, true, &state);
     return state;
 }
 
 static void follows_reference(const struct reference *reference)
 {
     struct train_options options = options_of(reference->shape, reference->batch);
-    struct step_result result;
-    struct training training;
-    struct error err;
 
-    start(&options, &training);
+    start(&options);
     for (int step = 0; step < 10; step++) {
-        is_int(take_step(&training, &result, &err), 0, "step %d", step);
+        is_int(take_step(), 0, "step %d", step);
         is_near(result.loss, reference->losses[step], LOSS_TOLERANCE, "loss of step %d", step);
         if (step > 0)
             continue;
@@ -136,20 +134,17 @@ static void threads_change_nothing(void)
     real *expected = NULL;
 
     for (int threads = 1; threads <= 5; threads++) {
-        struct step_result result;
-        struct training training;
-        struct error err;
 
         omp_set_num_threads(threads);
-        start(&options, &training);
+        start(&options);
         for (int step = 0; step < 2; step++)
-            take_step(&training, &result, &err);
+            take_step();
         if (!expected) {
             expected = malloc(training.parameter_count * sizeof *expected);
-            memcpy(expected, state_of(&training).parameters,
+            memcpy(expected, training_state().parameters,
                    training.parameter_count * sizeof *expected);
         } else {
-            ok(memcmp(expected, state_of(&training).parameters,
+            ok(memcmp(expected, training_state().parameters,
                       training.parameter_count * sizeof *expected) == 0,
                "%d threads give the same bits as one", threads);
         }
@@ -162,19 +157,16 @@ static void threads_change_nothing(void)
 static void nan_weights_stop_training(void)
 {
     struct train_options options = options_of(odd_shape, 1);
-    struct step_result result;
-    struct training training;
-    struct error err = {""};
     size_t at = shape_unit_offset(&odd_shape, 1) + shape_tensor_offset(&odd_shape, FCW);
     real before;
 
-    start(&options, &training);
-    before = state_of(&training).parameters[0];
-    state_of(&training).parameters[at] = (real)NAN;
-    is_int(take_step(&training, &result, &err), -1, "a NaN ends the training");
+    start(&options);
+    before = training_state().parameters[0];
+    training_state().parameters[at] = (real)NAN;
+    is_int(take_step(), -1, "a NaN ends the training");
     has_str(err.text, "step 0: loss", "the message names the step");
     has_str(err.text, "is not finite", "... and what is not finite");
-    ok(state_of(&training).parameters[0] == before, "no parameter was updated");
+    ok(training_state().parameters[0] == before, "no parameter was updated");
     training_clear(&training);
 }
 
@@ -192,16 +184,12 @@ static void nan_gradients_are_named(void)
     for (int strategy = 0; strategy < STRATEGIES; strategy++) {
         for (size_t i = 0; i < sizeof injected / sizeof *injected; i++) {
             struct train_options options = options_of(odd_shape, 1);
-            struct step_result result;
-            struct training training;
-            struct error err = {""};
 
             options.strategy = strategies[strategy];
-            start(&options, &training);
-            is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
+            start(&options);
+            is_int(take_step(), 0, "%s: a step", options.strategy->name);
             guard_inject(&training.guard, injected[i].unit, injected[i].tensor);
-            is_int(take_step(&training, &result, &err), -1,
-                   "... a step with a NaN ends the training");
+            is_int(take_step(), -1, "... a step with a NaN ends the training");
             has_str(err.text, injected[i].message, "... and the message names its gradient");
             training_clear(&training);
         }
@@ -220,16 +208,13 @@ static void progress_is_called_between_products(void)
 {
     enum { FORWARD = 4, BACKWARD = 8 }; /* products of a layer, without those of attention */
     struct train_options options = options_of(odd_shape, 1);
-    struct step_result result;
-    struct training training;
-    struct error err = {""};
 
     for (int strategy = 0; strategy < STRATEGIES; strategy++) {
         options.strategy = strategies[strategy];
-        start(&options, &training);
+        start(&options);
         training.shard->store.progress = count_call;
         progress_calls = 0;
-        is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
+        is_int(take_step(), 0, "%s: a step", options.strategy->name);
         ok(progress_calls >= odd_shape.layers * (FORWARD + BACKWARD),
            "... communication progresses after each product of a layer: %d times", progress_calls);
         training_clear(&training);
@@ -239,16 +224,13 @@ static void progress_is_called_between_products(void)
 static void clipping_bounds_the_update(void)
 {
     struct train_options options = options_of(odd_shape, 1);
-    struct step_result result;
-    struct training training;
-    struct error err;
     double squares;
 
     options.clip = 0.25;
-    start(&options, &training);
-    take_step(&training, &result, &err);
+    start(&options);
+    take_step();
     ok(result.gradient_norm > 0.25, "the reported norm is that before clipping");
-    squares = adamw_squares(state_of(&training).first_moments, training.parameter_count);
+    squares = adamw_squares(training_state().first_moments, training.parameter_count);
     is_near(sqrt(squares) / (1 - options.adamw.beta1), 0.25, 1e-4,
             "the moments are those of a gradient with the maximum norm");
     training_clear(&training);
@@ -256,15 +238,15 @@ static void clipping_bounds_the_update(void)
 
 #ifdef MUSTER_REAL_DOUBLE
 /* (loss(p + h) - loss(p - h)) / 2h */
-static double difference(struct training *training, size_t at)
+static double difference(size_t at)
 {
-    double above, below, h = 1e-5, *parameter = &state_of(training).parameters[at];
+    double above, below, h = 1e-5, *parameter = &training_state().parameters[at];
     double kept = *parameter;
 
     *parameter = kept + h;
-    above = training_evaluate(training);
+    above = training_evaluate(&training);
     *parameter = kept - h;
-    below = training_evaluate(training);
+    below = training_evaluate(&training);
     *parameter = kept;
     return (above - below) / (2 * h);
 }
@@ -273,17 +255,14 @@ static void gradients_are_differences(void)
 {
     enum { SAMPLES = 4 };
     struct train_options options = options_of((struct shape){2, 3, 33, 70, 71}, 2);
-    struct step_result result;
-    struct training training;
-    struct error err;
     real *gradients;
 
-    start(&options, &training);
+    start(&options);
     /* not at the start, where many gradients are close to 0 */
     for (int step = 0; step < 3; step++)
-        take_step(&training, &result, &err);
+        take_step();
     options.rate.peak = 0; /* one more step, which does not change the parameters */
-    take_step(&training, &result, &err);
+    take_step();
     training.step--;
     gradients = training.shard->store.gradients(training.shard->store.context, 0);
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
@@ -293,7 +272,7 @@ static void gradients_are_differences(void)
             size_t at = shape_unit_offset(&options.shape, unit) +
                         shape_tensor_offset(&options.shape, tensor) +
                         splitmix_at(3, (uint64_t)(tensor * SAMPLES + i)) % size;
-            double expected = difference(&training, at);
+            double expected = difference(at);
 
             is_near(gradients[at], expected, 1e-8 + 1e-6 * fabs(expected), "gradient of %s at %zu",
                     tensor_kinds[tensor].name, at);
