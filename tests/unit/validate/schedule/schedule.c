@@ -16,6 +16,9 @@ static int schedule_remake(const struct schedule_request *request)
     return schedule_make(request, &schedule, &err);
 }
 
+/* Makes the schedule of this request: remake(.node_count = 9, .seed = 5). */
+#define remake(...) schedule_remake(&(struct schedule_request){__VA_ARGS__})
+
 /* Returns the largest number of a round's pairs that leave a block. Counted independently. */
 static int count_crossing(const int *blocks, int count, int round)
 {
@@ -109,8 +112,7 @@ static void check_all_pairs_meet(const int *blocks, int count, uint64_t seed, co
 {
     struct totals totals;
 
-    schedule_remake(
-        &(struct schedule_request){.node_count = count, .blocks = blocks, .seed = seed});
+    remake(.node_count = count, .blocks = blocks, .seed = seed);
     totals = run_rounds(blocks, count, what);
     is_int(totals.missing + totals.doubled, 0,
            "... each pair of %d meets exactly once in %d rounds", count, totals.rounds);
@@ -137,10 +139,10 @@ static void test_sizes(void)
     }
     check_all_pairs_meet(uneven, 40, 1, "blocks of several sizes");
     check_all_pairs_meet(lonely, 40, 1, "one block and ten of one node");
-    schedule_remake(&(struct schedule_request){.node_count = 9, .blocks = some});
+    remake(.node_count = 9, .blocks = some);
     is_int(schedule_partner(schedule, 0, 2) == 6 || schedule_partner(schedule, 0, 6) == 2, 1,
            "nodes of unknown blocks form a block");
-    schedule_remake(&(struct schedule_request){.node_count = 8, .seed = 5});
+    remake(.node_count = 8, .seed = 5);
     is_int(round_load(8, 0), 0, "without blocks no uplink is used");
 }
 
@@ -151,13 +153,13 @@ static void test_uplinks_are_spared(void)
 
     for (int i = 0; i < 4; i++)
         blocks[i] = i / 2;
-    schedule_remake(&(struct schedule_request){.node_count = 4, .blocks = blocks});
+    remake(.node_count = 4, .blocks = blocks);
     totals = run_rounds(blocks, 4, "two leaves of two");
     is_int(totals.load, 1, "... one pair at a time crosses");
     is_int(totals.rounds, 5, "... in five rounds");
     for (int i = 0; i < 16; i++)
         blocks[i] = i / 8;
-    schedule_remake(&(struct schedule_request){.node_count = 16, .blocks = blocks});
+    remake(.node_count = 16, .blocks = blocks);
     totals = run_rounds(blocks, 16, "two leaves of eight");
     is_int(totals.load, 4, "... four at a time cross");
     is_int(totals.rounds, 23, "... in 23 rounds instead of 15");
@@ -165,7 +167,7 @@ static void test_uplinks_are_spared(void)
     is_int(round_load(16, 1), 4, "... the second across");
     for (int i = 0; i < 1024; i++)
         blocks[i] = i / 32;
-    schedule_remake(&(struct schedule_request){.node_count = 1024, .blocks = blocks, .seed = 1});
+    remake(.node_count = 1024, .blocks = blocks, .seed = 1);
     is_int(schedule_rounds(schedule), 31 + 31 * 32, "1,024 nodes: 1,023 rounds");
     is_int(round_load(1024, 1), 32, "... in some of which a whole leaf crosses");
 }
@@ -213,8 +215,7 @@ static void test_few_rounds(void)
     is_int(schedule_rounds_for(1000, 1 - 1e-15), 28, "... with lg rounded up");
     for (int i = 0; i < 512; i++)
         blocks[i] = i / 16;
-    schedule_remake(&(struct schedule_request){
-        .node_count = 512, .blocks = blocks, .confidence = 0.999, .seed = 7});
+    remake(.node_count = 512, .blocks = blocks, .confidence = 0.999, .seed = 7);
     totals = run_rounds(blocks, 512, "512 nodes at 99.9 %");
     is_int(totals.rounds, schedule_rounds_for(512, 0.999),
            "... with the rounds for that confidence");
@@ -223,16 +224,15 @@ static void test_few_rounds(void)
     is_int(totals.inside_rounds, (totals.rounds + 1) / 2,
            "... every other round is within the blocks");
     is_int(groups_across(512), 1, "... and rounds across blocks connect all nodes");
-    schedule_remake(&(struct schedule_request){.node_count = 512, .most_rounds = 9, .seed = 7});
+    remake(.node_count = 512, .most_rounds = 9, .seed = 7);
     totals = run_rounds(NULL, 512, "nine rounds without blocks");
     is_int(totals.rounds, 9, "... are nine");
     is_int(totals.doubled, 0, "... no pair twice");
     for (int i = 0; i < 16384; i++)
         blocks[i] = i / 32;
-    schedule_remake(&(struct schedule_request){
-        .node_count = 16384, .blocks = blocks, .confidence = 1 - 1e-15, .seed = 3});
+    remake(.node_count = 16384, .blocks = blocks, .confidence = 1 - 1e-15, .seed = 3);
     is_int(schedule_rounds(schedule), 36, "16,384 nodes: at most 36 rounds");
-    schedule_remake(&(struct schedule_request){.node_count = 16384, .blocks = blocks, .seed = 3});
+    remake(.node_count = 16384, .blocks = blocks, .seed = 3);
     is_int(schedule_rounds(schedule), 16383, "... or all pairs");
 }
 
@@ -242,10 +242,10 @@ static void test_seed(void)
     int same = 0, other = 0;
 
     schedule_make(&(struct schedule_request){.node_count = 64, .seed = 1}, &first, &err);
-    schedule_remake(&(struct schedule_request){.node_count = 64, .seed = 1});
+    remake(.node_count = 64, .seed = 1);
     for (int node = 0; node < 64; node++)
         same += schedule_partner(first, 5, node) == schedule_partner(schedule, 5, node);
-    schedule_remake(&(struct schedule_request){.node_count = 64, .seed = 2});
+    remake(.node_count = 64, .seed = 2);
     for (int node = 0; node < 64; node++)
         other += schedule_partner(first, 5, node) == schedule_partner(schedule, 5, node);
     is_int(same, 64, "the same seed gives the same schedule");
@@ -260,25 +260,21 @@ static void test_uplinks(void)
 
     for (int i = 0; i < 24; i++)
         blocks[i] = i % 4;
-    schedule_remake(
-        &(struct schedule_request){.kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks});
+    remake(.kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks);
     totals = run_rounds(blocks, 24, "uplinks of four blocks");
     is_int(totals.rounds, 3, "... three rounds for six pairs of blocks");
     is_int(totals.load, 6, "... with all nodes of a block at once");
-    schedule_remake(&(struct schedule_request){
-        .kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks, .block = 1, .peer_block = 3});
+    remake(.kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks, .block = 1,
+           .peer_block = 3);
     totals = run_rounds(blocks, 24, "the uplink between two blocks");
     is_int(totals.rounds, 1, "... one round");
     is_int(schedule_partner(schedule, 0, 0), SCHEDULE_BYE, "... the other nodes rest");
     is_int(blocks[schedule_partner(schedule, 0, 1)], 3, "... and the two blocks meet");
-    is_int(schedule_remake(&(struct schedule_request){.kind = SCHEDULE_UPLINKS, .node_count = 24}),
-           -1, "uplinks without blocks are refused");
+    is_int(remake(.kind = SCHEDULE_UPLINKS, .node_count = 24), -1,
+           "uplinks without blocks are refused");
     has_str(err.text, "not known", "... with the reason");
-    is_int(schedule_remake(&(struct schedule_request){.kind = SCHEDULE_UPLINKS,
-                                                      .node_count = 24,
-                                                      .blocks = blocks,
-                                                      .block = 1,
-                                                      .peer_block = 9}),
+    is_int(remake(.kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks, .block = 1,
+                  .peer_block = 9),
            -1, "a block without nodes is refused");
     has_str(err.text, "block 9 has no node", "... with the reason");
 }
@@ -291,8 +287,7 @@ static void test_bisection(void)
 
     for (int i = 0; i < 24; i++)
         blocks[i] = i % 4;
-    schedule_remake(
-        &(struct schedule_request){.kind = SCHEDULE_BISECTION, .node_count = 24, .blocks = blocks});
+    remake(.kind = SCHEDULE_BISECTION, .node_count = 24, .blocks = blocks);
     totals = run_rounds(blocks, 24, "bisection");
     is_int(totals.rounds, 1, "... one round");
     for (int i = 0; i < 24; i++)
@@ -301,8 +296,7 @@ static void test_bisection(void)
     for (int i = wrong = 0; i < 24; i++)
         wrong += schedule_is_first(schedule, 0, i) != (blocks[i] < 2);
     is_int(wrong, 0, "... the nodes of one half send first");
-    schedule_remake(
-        &(struct schedule_request){.kind = SCHEDULE_BISECTION, .node_count = 9, .most_rounds = 3});
+    remake(.kind = SCHEDULE_BISECTION, .node_count = 9, .most_rounds = 3);
     totals = run_rounds(NULL, 9, "bisection of nine, three rounds");
     is_int(totals.rounds, 3, "... has three");
     is_int(totals.doubled, 0, "... no pair twice");
@@ -310,15 +304,10 @@ static void test_bisection(void)
 
 static void test_bad_requests(void)
 {
-    is_int(schedule_remake(&(struct schedule_request){.node_count = -1}), -1,
-           "a negative number of nodes");
-    is_int(schedule_remake(&(struct schedule_request){.node_count = 4, .confidence = 1}), -1,
-           "a confidence of 1");
-    is_int(schedule_remake(&(struct schedule_request){.node_count = 4, .confidence = NAN}), -1,
-           "a confidence that is not a number");
-    is_int(
-        schedule_remake(&(struct schedule_request){.node_count = 4, .kind = (enum schedule_kind)9}),
-        -1, "an unknown kind");
+    is_int(remake(.node_count = -1), -1, "a negative number of nodes");
+    is_int(remake(.node_count = 4, .confidence = 1), -1, "a confidence of 1");
+    is_int(remake(.node_count = 4, .confidence = NAN), -1, "a confidence that is not a number");
+    is_int(remake(.node_count = 4, .kind = (enum schedule_kind)9), -1, "an unknown kind");
     has_str(err.text, "kind 9", "... is refused with the reason");
     schedule_destroy(NULL);
 }
