@@ -50,15 +50,18 @@ static void fill(struct checkpoint_state *state, long step)
 }
 
 static long since = LONG_MAX; /* argument of checkpoint_commit() */
+static struct error err;
 
 /* Writes a checkpoint with this number of shards; each has a piece of each third of the model.
  * Returns 0, or -1 with err. */
-static int write_shards(const char *where, long step, int shards, int keep, struct error *err)
+static int write_shards(const char *where, long step, int shards, int keep)
 {
     size_t all = shape_parameters(&problem.shape), third = all / 3;
     struct manifest manifest = {.problem = problem, .step = step};
-    int rv = checkpoint_begin(where, step, err);
+    int rv;
 
+    err.text[0] = '\0';
+    rv = checkpoint_begin(where, step, &err);
     for (int shard = 0; shard < shards && rv == 0; shard++) {
         struct checkpoint_state pieces[3];
         char name[32];
@@ -72,7 +75,7 @@ static int write_shards(const char *where, long step, int shards, int keep, stru
             pieces[i] = state_of(begin + first, end - first);
             fill(&pieces[i], step);
         }
-        rv = checkpoint_write_shard(where, step, shard, pieces, 3, &crc, err);
+        rv = checkpoint_write_shard(where, step, shard, pieces, 3, &crc, &err);
         checkpoint_shard_name(shard, name);
         manifest_add_shard(&manifest, name, crc);
         for (size_t i = 0; i < 3; i++) {
@@ -81,16 +84,14 @@ static int write_shards(const char *where, long step, int shards, int keep, stru
         }
     }
     if (rv == 0)
-        rv = checkpoint_commit(where, &manifest, since, keep, err);
+        rv = checkpoint_commit(where, &manifest, since, keep, &err);
     manifest_clear(&manifest);
     return rv;
 }
 
 static void write_step(long step, int keep)
 {
-    struct error err = {""};
-
-    if (!is_int(write_shards(directory, step, 1, keep, &err), 0, "step %ld is written", step))
+    if (!is_int(write_shards(directory, step, 1, keep), 0, "step %ld is written", step))
         tap_diag("%s", err.text);
 }
 
@@ -103,7 +104,6 @@ static void add_message(const char *line)
 static void read_step(size_t first, size_t count, long expected)
 {
     struct checkpoint_state state = state_of(first, count), wanted = state_of(first, count);
-    struct error err = {""};
     long step = -1;
     int rv;
 
@@ -230,7 +230,6 @@ static void unreadable_shard_is_an_error(void)
 {
     static const char shard[] = "step-000000040/shard-00000";
     struct checkpoint_state state = state_of(0, 5);
-    struct error err = {""};
     char aside[512];
     long step = -1;
 
@@ -259,7 +258,6 @@ static void truncated_manifests_are_skipped(void)
     ok(read(fd, text, (size_t)status.st_size) == status.st_size, "the manifest is read");
     for (off_t size = 0; size < status.st_size; size++) {
         struct checkpoint_state state = state_of(0, 1);
-        struct error err;
         long step = -1;
 
         if (ftruncate(fd, size) != 0)
@@ -280,7 +278,6 @@ static void other_problems_are_refused(void)
 {
     struct checkpoint_state state = state_of(0, 1);
     struct checkpoint_problem other = problem;
-    struct error err = {""};
     long step = -1;
 
     other.batch = 4;
@@ -299,16 +296,14 @@ static void other_problems_are_refused(void)
 
 static void failure_keeps_other_checkpoints(void)
 {
-    struct error err = {""};
-
-    is_int(write_shards("/proc/no-such", 1, 1, 2, &err), -1,
+    is_int(write_shards("/proc/no-such", 1, 1, 2), -1,
            "a directory that cannot be made is an error");
     has_str(err.text, "/proc/no-such: ", "... that names it");
     /* the path of the next step's directory */
     mkdir(path_of("step-000000050.unfinished"), 0755);
     is_int(mkdir(path_of("step-000000050.unfinished/in-the-way"), 0755), 0,
            "another directory is in it");
-    is_int(write_shards(directory, 50, 1, 3, &err), -1, "step 50 cannot be written");
+    is_int(write_shards(directory, 50, 1, 3), -1, "step 50 cannot be written");
     read_step(0, 5, 40);
     rmdir(path_of("step-000000050.unfinished/in-the-way"));
     rmdir(path_of("step-000000050.unfinished"));
@@ -346,12 +341,9 @@ struct dirent *__wrap_readdir(DIR *stream)
 
 static void unsynced_commit_keeps_previous(void)
 {
-    struct error err = {""};
-
     write_step(800, 1);
     sync_fails = true;
-    is_int(write_shards(directory, 810, 1, 1, &err), -1,
-           "a commit whose directory cannot be synced");
+    is_int(write_shards(directory, 810, 1, 1), -1, "a commit whose directory cannot be synced");
     sync_fails = false;
     has_str(err.text, "Input/output error", "... is an error");
     ok(access(path_of("step-000000800"), F_OK) == 0, "... and the checkpoint before it is kept");
@@ -367,9 +359,9 @@ static void incomplete_list_is_an_error(void)
 
     write_step(820, 2);
     for (int entry = 1; entry <= 4; entry++) {
-        struct error err = {""};
         long step = -1;
 
+        err.text[0] = '\0';
         failing_entry = entry;
         is_int(checkpoint_read(directory, &problem, self_comm, &state, 1, &step, add_message, &err),
                -1, "a directory whose entry %d cannot be read", entry);
@@ -398,11 +390,10 @@ static void damaged_checkpoints_do_not_count(void)
 static void shards_are_combined(void)
 {
     size_t all = shape_parameters(&problem.shape);
-    struct error err = {""};
 
     /* with more shards than some pieces have elements, some pieces are empty */
     for (int shards = 2; shards <= 600; shards *= 5) {
-        is_int(write_shards(directory, 60 + shards, shards, 3, &err), 0,
+        is_int(write_shards(directory, 60 + shards, shards, 3), 0,
                "a checkpoint with %d shards is written", shards);
         read_step(0, all, 60 + shards);
         read_step(all / 3 - 1, all / 2, 60 + shards);
@@ -416,7 +407,6 @@ static void shards_are_combined(void)
 static void second_writer_is_named(void)
 {
     struct checkpoint_state state = state_of(0, 5);
-    struct error err = {""};
     uint32_t crc;
 
     for (int i = 0; i < 2; i++) {
@@ -447,7 +437,6 @@ static void copying_reports_steps(void)
 {
     struct checkpoint_state state = state_of(0, (2 << 20) / sizeof(real) + 5);
     struct saver *saver = NULL;
-    struct error err = {""};
 
     is_int(saver_create(directory, &problem, self_comm, &state, 1, 3, &saver, &err), 0,
            "a saver is created");
@@ -464,7 +453,6 @@ static void long_manifests_are_read(void)
     struct checkpoint_problem large = problem;
     struct manifest manifest = {.step = 1000};
     struct checkpoint_state all, wanted = state_of(0, 5);
-    struct error err = {""};
     struct stat status;
     long step = -1;
     uint32_t crc;
@@ -528,7 +516,6 @@ static void pieces_must_be_complete(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct manifest manifest = {.problem = problem}, parsed;
-        struct error err = {""};
         char *text;
         int rv;
 
@@ -536,6 +523,7 @@ static void pieces_must_be_complete(void)
         for (int piece = 0; piece < 3; piece++)
             manifest_add_piece(&manifest, cases[i].first[piece], cases[i].count[piece]);
         manifest_add_piece(&manifest, 50, all - 50);
+        err.text[0] = '\0';
         text = manifest_format(&manifest);
         rv = manifest_parse(text, &parsed, &err);
         is_int(rv, cases[i].is_complete ? 0 : -1, "pieces %zu: %s", i,
@@ -551,7 +539,6 @@ static void pieces_must_be_complete(void)
 
 int main(void)
 {
-    struct error err;
     char command[600];
 
     if (!mkdtemp(directory))

@@ -24,6 +24,7 @@
 #include "tests/unit/tree.h"
 
 static char seen_text[8000], *directory;
+static struct error err;
 
 static void add_node(const struct history_node *node, void *context)
 {
@@ -31,8 +32,7 @@ static void add_node(const struct history_node *node, void *context)
               verdict_name(node->verdict), node->time, node->part);
 }
 
-static int add_run(const char *path, const char *run, double time, enum verdict n1, enum verdict n2,
-                   struct error *err)
+static int add_run(const char *path, const char *run, double time, enum verdict n1, enum verdict n2)
 {
     struct records records = {0};
     const struct history_node nodes[] = {
@@ -40,6 +40,7 @@ static int add_run(const char *path, const char *run, double time, enum verdict 
         {.node = "n2", .verdict = n2, .rail_mbps = NAN}};
     int rv;
 
+    err.text[0] = '\0';
     records_parse(
         &records,
         "{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\","
@@ -47,7 +48,7 @@ static int add_run(const char *path, const char *run, double time, enum verdict 
     records_parse(&records, "{\"suite\":\"certify\",\"test\":\"net.topology\",\"node\":\"n1\","
                             "\"message\":\"leaf1\"}");
     rv = history_add(path, &(struct history_run){.run = run, .time = time, .seconds = 3.5}, nodes,
-                     2, &records, 0, err);
+                     2, &records, 0, &err);
     records_clear(&records);
     return rv;
 }
@@ -76,42 +77,40 @@ static void find_since(const struct history_node *node, void *context)
 }
 
 /* Returns since when the node has its verdict; 0: the node is unknown. */
-static double since_of(const char *path, const char *node, struct error *err)
+static double since_of(const char *path, const char *node)
 {
     struct since_query since_query = {node, 0};
 
-    return history_nodes(path, NULL, 100, find_since, &since_query, err) < 0 ? -1
-                                                                             : since_query.since;
+    return history_nodes(path, NULL, 100, find_since, &since_query, &err) < 0 ? -1
+                                                                              : since_query.since;
 }
 
 static void test_runs(void)
 {
     const char *path = path_in("history.db");
-    struct error err = {""};
 
     is_int(history_nodes(path, NULL, 10, add_node, NULL, &err), 0,
            "without a database there is no history");
-    is_int(add_run(path, "r1", 100, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added");
-    is_int(add_run(path, "r2", 200, VERDICT_FAIL, VERDICT_PASS, &err), 0, "another one");
-    is_int(add_run(path, "r3", 300, VERDICT_FAIL, VERDICT_UNKNOWN, &err), 0, "and a third");
+    is_int(add_run(path, "r1", 100, VERDICT_PASS, VERDICT_PASS), 0, "a run is added");
+    is_int(add_run(path, "r2", 200, VERDICT_FAIL, VERDICT_PASS), 0, "another one");
+    is_int(add_run(path, "r3", 300, VERDICT_FAIL, VERDICT_UNKNOWN), 0, "and a third");
     is_int(history_nodes(path, NULL, 10, add_node, NULL, &err), 2, "two nodes are known");
     is_str(seen_text, "r3 n1 fail 300 eth1;r3 n2 unknown 300 ;",
            "each node has its newest verdict");
     seen_text[0] = '\0';
     is_int(history_nodes(path, "n1", 2, add_node, NULL, &err), 2, "the newest two runs of a node");
     is_str(seen_text, "r3 n1 fail 300 eth1;r2 n1 fail 200 eth1;", "the newest run comes first");
-    is_near(since_of(path, "n1", &err), 200, 0, "n1 has failed since the second run");
-    is_near(since_of(path, "n2", &err), 300, 0, "n2 is unknown since the third run");
-    is_near(since_of(path, "n9", &err), 0, 0, "n9 is unknown");
-    is_int(add_run(path, "r3", 400, VERDICT_PASS, VERDICT_PASS, &err), -1, "a run's ID is unique");
-    is_near(since_of(path, "n1", &err), 200, 0, "... and nothing of the second one is kept");
+    is_near(since_of(path, "n1"), 200, 0, "n1 has failed since the second run");
+    is_near(since_of(path, "n2"), 300, 0, "n2 is unknown since the third run");
+    is_near(since_of(path, "n9"), 0, 0, "n9 is unknown");
+    is_int(add_run(path, "r3", 400, VERDICT_PASS, VERDICT_PASS), -1, "a run's ID is unique");
+    is_near(since_of(path, "n1"), 200, 0, "... and nothing of the second one is kept");
 }
 
 static void test_find(void)
 {
     const char *path = path_in("history.db");
     struct history_run run;
-    struct error err;
     char text[192];
 
     is_int(history_run_find(path, "last", &run, text, &err), 1, "the last run");
@@ -157,7 +156,6 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
 {
     struct records records = {0};
     struct record warning;
-    struct error err = {""};
     char run[16];
     const struct history_node nodes[] = {{.node = "n1", .verdict = n1, .rail_mbps = mbps},
                                          {.node = "n2", .verdict = VERDICT_PASS, .rail_mbps = NAN}};
@@ -201,7 +199,6 @@ static struct history_figure query_figure(const char *path, const char *metric,
     struct records records = {0};
     struct name_index index;
     struct history_query query = {.node = "n1", .part = "eth1", .metric = metric};
-    struct error err = {""};
 
     add_fact(&records, "n1", "firmware", "eth1", firmware);
     add_fact(&records, "n1", "speed", "eth1", "does not count");
@@ -218,7 +215,6 @@ static void test_figures(void)
 {
     const char *path = path_in("figures.db");
     struct history_figure figure;
-    struct error err;
 
     figure = query_figure(path, "sends", "1.0");
     is_int(figure.count, 0, "without a database there is no history");
@@ -299,7 +295,6 @@ static void test_forgetting(void)
 {
     const char *path = path_in("figures.db");
     struct records records = {0};
-    struct error err;
 
     is_int(count_rows(path, "SELECT count(*) FROM facts"), 6,
            "of the facts of nine runs only changes are stored");
@@ -319,7 +314,6 @@ static void test_forgetting(void)
 static int count_kept(const char *name, const double *times, int count)
 {
     const char *path = path_in(name);
-    struct error err = {""};
     char run[16];
 
     for (int i = 0; i < count; i++) {
@@ -346,7 +340,6 @@ static void keeps_runs_though_a_clock_was_ahead(void)
 static void check_newest(const char *path, const char *run, const char *what)
 {
     struct history_run found = {.run = ""};
-    struct error err = {""};
     char text[192];
 
     history_run_find(path, "last", &found, text, &err);
@@ -358,10 +351,9 @@ static void orders_runs_though_a_clock_was_stepped_back(void)
     const char *path = path_in("back.db");
     const double now = (double)time(NULL);
     struct history_query query = {.node = "n1", .part = "eth1", .metric = "sends"};
-    struct error err = {""};
 
-    add_run(path, "early", now + 3600, VERDICT_FAIL, VERDICT_PASS, &err);
-    add_run(path, "late", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "early", now + 3600, VERDICT_FAIL, VERDICT_PASS);
+    add_run(path, "late", 0, VERDICT_PASS, VERDICT_PASS);
     check_newest(path, "late", "a run after the clock was set back by an hour is the newest");
     seen_text[0] = '\0';
     history_nodes(path, "n1", 1, add_node, NULL, &err);
@@ -369,11 +361,11 @@ static void orders_runs_though_a_clock_was_stepped_back(void)
     is_int(history_accept(path, "n1", "eth1", NULL, 0, &err), 0, "a repair is accepted after that");
     is_int(history_figures(path, &query, 1, &err), 0, "... the history is queried");
     is_int(query.figure.count, 0, "... the repair is later than both runs");
-    add_run(path, "third", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "third", 0, VERDICT_PASS, VERDICT_PASS);
     history_figures(path, &query, 1, &err);
     is_int(query.figure.count, 1, "... and earlier than the next run");
-    add_run(path, "error", now + 40.0 * 86400, VERDICT_PASS, VERDICT_PASS, &err);
-    add_run(path, "fourth", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "error", now + 40.0 * 86400, VERDICT_PASS, VERDICT_PASS);
+    add_run(path, "fourth", 0, VERDICT_PASS, VERDICT_PASS);
     check_newest(path, "error", "a clock that was far ahead does not move other runs");
     ok(count_rows(path, "SELECT count(*) FROM runs WHERE run = 'fourth' AND time <"
                         " (SELECT time FROM runs WHERE run = 'error') - 86400") == 1,
@@ -385,7 +377,6 @@ static void orders_runs_though_a_clock_was_stepped_back(void)
 static size_t recalled_pairs(const char *path, const char *run)
 {
     struct records records = {0};
-    struct error err;
     size_t count = 0;
 
     if (recall_run(path, run, &records, &err) != 0)
@@ -406,12 +397,11 @@ static void test_pairs(void)
     const char *path = path_in("pairs.db");
     const struct history_node node = {.node = "n1", .verdict = VERDICT_PASS, .rail_mbps = 196};
     struct records records = {0};
-    struct error err;
     char name[16];
 
     for (int run = 1; run <= 11; run++) {
         snprintf(name, sizeof name, "p%d", run);
-        add_run(path, name, 100 * run, VERDICT_PASS, VERDICT_PASS, &err);
+        add_run(path, name, 100 * run, VERDICT_PASS, VERDICT_PASS);
     }
     is_int((long)recalled_pairs(path, "p11"), 2, "a run is recalled with its pair and leaf");
     is_int((long)recalled_pairs(path, "p2"), 2, "... and so is the tenth newest");
@@ -432,7 +422,6 @@ static enum fault_code recalled_code(const char *path, const char *run)
 {
     struct records records = {0};
     enum fault_code code = FAULT_NONE;
-    struct error err;
 
     if (recall_run(path, run, &records, &err) != 0)
         tap_diag("%s", err.text);
@@ -450,7 +439,6 @@ static void test_codes(void)
 {
     const char *path = path_in("codes.db");
     struct records records = {0};
-    struct error err = {""};
     struct record record = RECORD(.suite = "check", .test = "net.interfaces", .node = "n1",
                                   .verdict = VERDICT_FAIL, .code = FAULT_LINK_DOWN);
 
@@ -468,22 +456,19 @@ static void test_waiting(const char *name, const char *why)
 {
     const char *path = path_in(name);
     char waiting[192], aside[192];
-    struct error err = {""};
 
-    is_int(add_run(path, "w1", 100, VERDICT_PASS, VERDICT_FAIL, &err), 1, "%s: the run waits",
-           name);
+    is_int(add_run(path, "w1", 100, VERDICT_PASS, VERDICT_FAIL), 1, "%s: the run waits", name);
     has_str(err.text, why, "... with the reason");
     snprintf(waiting, sizeof waiting, "%s.w1.waiting", path);
     has_str(err.text, waiting, "... and the path");
-    is_int(add_run(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL, &err), 1,
-           "the next run waits, too");
+    is_int(add_run(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL), 1, "the next run waits, too");
     snprintf(aside, sizeof aside, "%s.aside", path);
     is_int(rename(path, aside), 0, "the cause is moved away");
-    is_int(add_run(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS, &err), 0,
-           "a third run is added (%s)", err.text);
+    is_int(add_run(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS), 0, "a third run is added (%s)",
+           err.text);
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... with the two that waited");
     is_int(count_rows(path, "SELECT count(*) FROM figures"), 6, "... and their figures");
-    is_near(since_of(path, "n1", &err), 200, 0, "... in the order of time");
+    is_near(since_of(path, "n1"), 200, 0, "... in the order of time");
     ok(access(waiting, F_OK) != 0, "... and none waits any more");
 }
 
@@ -502,7 +487,6 @@ static int remove_from_run(void)
 
 static void test_bad_databases(void)
 {
-    struct error err;
     char broken[192], garbage[4097];
 
     snprintf(garbage, sizeof garbage, "%04096d", 7);
@@ -511,7 +495,7 @@ static void test_bad_databases(void)
            "a file that is no database cannot be read");
     has_str(err.text, "corrupt.db: ", "... with its name");
     test_waiting("corrupt.db", "file is not a database");
-    is_int(add_run(path_in("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path_in("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS), 0,
            "a run is added");
     execute(path_in("damaged.db"),
             "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM"
@@ -529,14 +513,14 @@ static void test_bad_databases(void)
     test_waiting("older.db", "found schema 3 of an older muster");
     is_int(mkdir(path_in("directory.db"), 0755), 0, "a directory is made");
     test_waiting("directory.db", "found a directory, expected a database");
-    is_int(add_run("/dev/null/x/history.db", "r9", 1, VERDICT_PASS, VERDICT_PASS, &err),
+    is_int(add_run("/dev/null/x/history.db", "r9", 1, VERDICT_PASS, VERDICT_PASS),
            geteuid() == 0 ? 1 : -1,
            "a directory that cannot be written: the run waits in /run (%s)", err.text);
     execute(path_in("history.db.v.waiting"),
             "CREATE TABLE runs (x); PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 7");
     tree_put(directory, "history.db.w.waiting", "not a database");
     tree_put(directory, "history.db.x.waiting", "");
-    is_int(add_run(path_in("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path_in("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS), 0,
            "an invalid waiting file does not stop a run");
     for (const char *name = "vwx"; *name; name++) {
         snprintf(broken, sizeof broken, "%s.%c.waiting.broken", path_in("history.db"), *name);
@@ -547,7 +531,7 @@ static void test_bad_databases(void)
     is_int(remove_from_run(), geteuid() == 0, "... they stay in /run");
     execute(path_in("history.db.y.waiting"), "PRAGMA application_id = 0x6d757374;"
                                              "PRAGMA user_version = 7; CREATE TABLE runs (x)");
-    is_int(add_run(path_in("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path_in("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS), 0,
            "a run of a newer muster does not stop one");
     ok(access(path_in("history.db.y.waiting"), F_OK) == 0, "... and keeps waiting");
     unlink(path_in("history.db.y.waiting"));
@@ -557,11 +541,10 @@ static void test_bad_databases(void)
 static const char *stderr_of_add(const char *path, const char *run)
 {
     const char *stderr_text;
-    struct error err;
     int rv;
 
     capture_begin();
-    rv = add_run(path, run, 902, VERDICT_PASS, VERDICT_PASS, &err);
+    rv = add_run(path, run, 902, VERDICT_PASS, VERDICT_PASS);
     stderr_text = capture_end(2);
     is_int(rv, 0, "run %s is added", run);
     return stderr_text;
@@ -586,16 +569,15 @@ static void names_waiting_files_of_other_users(void)
 static void test_locked(void)
 {
     const char *path = path_in("locked.db");
-    struct error err;
     sqlite3 *database;
 
     is_int(history_take_in(path, &err), 0, "without waiting runs nothing is taken in");
     ok(access(path, F_OK) != 0, "... no database is made");
-    add_run(path, "l1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "l1", 100, VERDICT_PASS, VERDICT_PASS);
     history_busy_ms = 100;
     sqlite3_open(path, &database);
     sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-    is_int(add_run(path, "l2", 200, VERDICT_PASS, VERDICT_PASS, &err), 1,
+    is_int(add_run(path, "l2", 200, VERDICT_PASS, VERDICT_PASS), 1,
            "a run waits while another process holds the lock");
     has_str(err.text, "database is locked", "... with the reason");
     is_int(history_take_in(path, &err), -1, "... and is not taken in");
@@ -605,8 +587,7 @@ static void test_locked(void)
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... the waiting run is taken in");
     is_int(count_rows(path_in("locked.db.copy"), "SELECT count(*) FROM runs"), 2,
            "... and is in the copy for other users");
-    is_int(add_run(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
-           "... the next run is added");
+    is_int(add_run(path, "l3", 300, VERDICT_PASS, VERDICT_PASS), 0, "... the next run is added");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and no run waits");
 }
 
@@ -621,7 +602,6 @@ static int mode_of(const char *path)
  * status 0: the copy was readable, and the database was not. */
 static void __attribute__((noreturn)) run_other_user(const char *path, const char *copy, int done)
 {
-    struct error err = {""};
     sqlite3 *database = NULL, *original = NULL;
     char byte = 0;
     int rv = 1;
@@ -645,21 +625,20 @@ static void test_other_users(void)
 {
     const char *path = path_in("others.db"), *copy = path_in("others.db.copy"),
                *site = path_in("site.db");
-    struct error err = {""};
     int ends[2], status = -1;
     char byte;
     pid_t child;
 
-    add_run(path, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "o1", 100, VERDICT_PASS, VERDICT_PASS);
     is_int(mode_of(path), 0600, "only the owner can read the history");
     is_int(mode_of(copy), 0644, "... other users have a copy");
     chmod(path, 0644);
-    add_run(path, "o2", 200, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "o2", 200, VERDICT_PASS, VERDICT_PASS);
     is_int(mode_of(path), 0600, "a history that others could read is made private");
     is_int(count_rows(copy, "SELECT count(*) FROM runs"), 2, "... and the copy has both runs");
     execute(site, "CREATE TABLE jobs (id)");
     chmod(site, 0644);
-    add_run(site, "s1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(site, "s1", 100, VERDICT_PASS, VERDICT_PASS);
     is_int(mode_of(site), 0644, "another program's file keeps its mode");
     if (geteuid() != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
         ok(true, "other users # SKIP needs root");
@@ -675,7 +654,7 @@ static void test_other_users(void)
     close(ends[1]);
     ok(read(ends[0], &byte, 1) == 1, "another user reads the copy and holds a lock");
     history_busy_ms = 100;
-    is_int(add_run(path, "o3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path, "o3", 300, VERDICT_PASS, VERDICT_PASS), 0,
            "... which does not stop a run (%s)", err.text);
     history_busy_ms = 10000;
     is_int(count_rows(copy, "SELECT count(*) FROM runs"), 3, "... or the next copy");
@@ -702,7 +681,6 @@ static void test_other_users(void)
 static int run_on_full_disk(void)
 {
     const char *path = path_in("small/history.db");
-    struct error err = {""};
     char names[24];
     int stored = 0, waiting = 0, rv = 0;
 
@@ -713,7 +691,7 @@ static int run_on_full_disk(void)
         return 77;
     for (int i = 0; i < 4000 && rv >= 0 && waiting < 3; i++) {
         snprintf(names, sizeof names, "d%03d", i);
-        rv = add_run(path, names, 100 + i, VERDICT_PASS, VERDICT_FAIL, &err);
+        rv = add_run(path, names, 100 + i, VERDICT_PASS, VERDICT_FAIL);
         stored += rv == 0;
         waiting += rv == 1;
     }
@@ -726,7 +704,7 @@ static int run_on_full_disk(void)
     }
     if (mount("small", path_in("small"), "tmpfs", MS_REMOUNT, "size=8m") != 0)
         return 77;
-    rv = add_run(path, "room", 900, VERDICT_PASS, VERDICT_PASS, &err);
+    rv = add_run(path, "room", 900, VERDICT_PASS, VERDICT_PASS);
     if (rv != 0 || count_rows(path, "SELECT count(*) FROM runs") != stored + waiting + 1) {
         fprintf(stderr, "# with free space again: %d, %s\n", rv, err.text);
         return 2;
@@ -759,7 +737,6 @@ enum { WRITERS = 4, RUNS_EACH = 15 };
 static void test_concurrency(void)
 {
     const char *path = path_in("shared.db");
-    struct error err;
     int good = 0, status;
 
     fflush(NULL);
@@ -770,14 +747,14 @@ static void test_concurrency(void)
 
             for (int k = 0; k < RUNS_EACH; k++) {
                 snprintf(run, sizeof run, "c%d-%d", i, k);
-                lost += add_run(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err) < 0;
+                lost += add_run(path, run, 0, VERDICT_PASS, VERDICT_PASS) < 0;
             }
             _exit(lost);
         }
     while (wait(&status) > 0)
         good += status == 0;
     is_int(good, WRITERS, "four processes write at the same time");
-    is_int(add_run(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0, "one more run");
+    is_int(add_run(path, "end", 0, VERDICT_PASS, VERDICT_PASS), 0, "one more run");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), WRITERS * RUNS_EACH + 1,
            "... each run is stored once");
 }
@@ -785,7 +762,6 @@ static void test_concurrency(void)
 static void test_kills(void)
 {
     const char *path = path_in("killed.db");
-    struct error err;
     int runs, nodes;
 
     for (int i = 0; i < 15; i++) {
@@ -798,13 +774,13 @@ static void test_kills(void)
                 char run[24];
 
                 snprintf(run, sizeof run, "k%d-%d", i, k);
-                add_run(path, run, 0, VERDICT_PASS, VERDICT_PASS, &err);
+                add_run(path, run, 0, VERDICT_PASS, VERDICT_PASS);
             }
         usleep(3000 + 7001 * (unsigned)i);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
-    is_int(add_run(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0,
+    is_int(add_run(path, "end", 0, VERDICT_PASS, VERDICT_PASS), 0,
            "after writers are killed at any time the next run is added (%s)", err.text);
     runs = count_rows(path, "SELECT count(*) FROM runs");
     nodes = count_rows(path, "SELECT count(*) FROM nodes");
