@@ -101,53 +101,49 @@ static const char *judge_jobs(const struct verify_kind *kind, const char *const 
     return verdict_text(kind);
 }
 #define JOBS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define judged(kind, ...) judge_jobs(&verify_##kind, JOBS(__VA_ARGS__))
 
 static void test_limits(void)
 {
     statement = (struct intent_statement){.limit = INTENT_JOBS};
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "pass",
+    is_str(judged(limit, RUNS, RUNS, WAITS("QOSMaxJobsPerUserLimit")), "pass",
            "two jobs run, and the third waits for a limit");
     has_str(result.found, "job 21 (bob) waits: QOSMaxJobsPerUserLimit", "... with Slurm's reason");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, REFUSED)), "pass",
-           "... or the limit refuses it");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, RUNS)), "limit-passed",
-           "the third job runs, too");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, WAITS("AssocMaxJobsLimit"), RUNS)), "limit-below",
+    is_str(judged(limit, RUNS, RUNS, REFUSED), "pass", "... or the limit refuses it");
+    is_str(judged(limit, RUNS, RUNS, RUNS), "limit-passed", "the third job runs, too");
+    is_str(judged(limit, RUNS, WAITS("AssocMaxJobsLimit"), RUNS), "limit-below",
            "the second job already waits for a limit");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS)), "limit-below",
+    is_str(judged(limit, RUNS, WAITS("QOSGrpCpuLimit"), RUNS), "limit-below",
            "... or for a limit of a group");
     read_jobs(JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS));
     seen.other_jobs = 3;
     is_str(verdict_text(&verify_limit), "unknown", "... to which jobs of others may count");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS, WAITS("Resources"))), "unknown",
+    is_str(judged(limit, RUNS, RUNS, WAITS("Resources")), "unknown",
            "the third job waits for another reason: not shown");
     has_str(result.found, "not shown, because job 21 (bob) waits: Resources",
             "... the text says so");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, WAITS("Priority"), REFUSED)), "unknown",
+    is_str(judged(limit, RUNS, WAITS("Priority"), REFUSED), "unknown",
            "the second job only waits for its turn");
     strcpy(seen.not_shown, "it needs 3 nodes, and 1 are reserved");
     is_str(verdict_text(&verify_limit), "unknown", "a probe that could not be made");
 
     statement.limit = INTENT_SUBMIT;
-    is_str(judge_jobs(&verify_limit, JOBS(WAITS("BeginTime"), REFUSED)), "pass",
-           "one job is accepted, and no more");
-    is_str(judge_jobs(&verify_limit, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))), "limit-passed",
+    is_str(judged(limit, WAITS("BeginTime"), REFUSED), "pass", "one job is accepted, and no more");
+    is_str(judged(limit, WAITS("BeginTime"), WAITS("BeginTime")), "limit-passed",
            "both jobs are accepted");
-    is_str(judge_jobs(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "no job is accepted");
+    is_str(judged(limit, REFUSED, REFUSED), "limit-below", "no job is accepted");
     read_jobs(JOBS(REFUSED, REFUSED));
     seen.other_jobs = 3;
     is_str(verdict_text(&verify_limit), "unknown", "... while jobs of others may count");
 
     statement.limit = INTENT_WALL;
-    is_str(judge_jobs(&verify_limit, JOBS(REFUSED, WAITS("Reservation"))), "pass",
+    is_str(judged(limit, REFUSED, WAITS("Reservation")), "pass",
            "one minute more than the limit is refused, and the limit itself is accepted");
-    is_str(judge_jobs(&verify_limit, JOBS(WAITS("QOSMaxWallDurationPerJobLimit"), RUNS)), "pass",
+    is_str(judged(limit, WAITS("QOSMaxWallDurationPerJobLimit"), RUNS), "pass",
            "... or the longer job waits forever");
-    is_str(judge_jobs(&verify_limit, JOBS(RUNS, RUNS)), "limit-passed", "the longer job runs");
-    is_str(judge_jobs(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below",
-           "a job at the limit is refused as well");
-    is_str(judge_jobs(&verify_limit, JOBS(WAITS("None"), RUNS)), "unknown",
-           "Slurm has not considered the job yet");
+    is_str(judged(limit, RUNS, RUNS), "limit-passed", "the longer job runs");
+    is_str(judged(limit, REFUSED, REFUSED), "limit-below", "a job at the limit is refused as well");
+    is_str(judged(limit, WAITS("None"), RUNS), "unknown", "Slurm has not considered the job yet");
 }
 
 static void test_priority(void)
@@ -164,41 +160,36 @@ static void test_priority(void)
     is_str(verdict_text(&verify_priority), "order-reversed", "the other job starts first");
     has_str(result.found, "what counts most for customer is FairShare, 19000 to 1000",
             "... the factor that decided is named");
-    is_str(judge_jobs(&verify_priority, JOBS(RUNS, WAITS("Resources"), WAITS("Resources"))),
-           "order-reversed", "equal priorities");
+    is_str(judged(priority, RUNS, WAITS("Resources"), WAITS("Resources")), "order-reversed",
+           "equal priorities");
     read_jobs(JOBS(RUNS, WAITS("Resources"), WAITS("Resources")));
     seen.jobs[2].priority = 20000;
     is_str(verdict_text(&verify_priority), "unknown", "no job started");
-    is_str(judge_jobs(&verify_priority, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"), RUNS)),
-           "unknown", "a limit held one of them");
+    is_str(judged(priority, RUNS, WAITS("QOSMaxJobsPerUserLimit"), RUNS), "unknown",
+           "a limit held one of them");
 }
 
 static void test_preemption(void)
 {
     statement = (struct intent_statement){.within_s = 30, .mode = INTENT_REQUEUE};
-    is_str(judge_jobs(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass",
+    is_str(judged(preempt, REQUEUED, RUNS), "pass",
            "the job starts, and the other one is requeued");
     has_str(result.found, "started after 1 s", "... with the time to start");
-    is_str(judge_jobs(&verify_preempt, JOBS(CANCELLED, RUNS)), "preempt-mode-differs",
+    is_str(judged(preempt, CANCELLED, RUNS), "preempt-mode-differs",
            "the other job is canceled instead");
     statement.mode = INTENT_ANY_MODE;
-    is_str(judge_jobs(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass",
-           "... which passes if any mode was stated");
-    is_str(judge_jobs(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both jobs run");
-    is_str(judge_jobs(&verify_preempt, JOBS(RUNS, WAITS("Resources"))), "not-preempted",
-           "the job waits");
-    is_str(judge_jobs(&verify_dedicated, JOBS(RUNS, WAITS("Resources"))), "wait-too-long",
+    is_str(judged(preempt, CANCELLED, RUNS), "pass", "... which passes if any mode was stated");
+    is_str(judged(preempt, RUNS, RUNS), "not-preempted", "both jobs run");
+    is_str(judged(preempt, RUNS, WAITS("Resources")), "not-preempted", "the job waits");
+    is_str(judged(dedicated, RUNS, WAITS("Resources")), "wait-too-long",
            "... too long for a dedicated customer");
-    is_str(judge_jobs(&verify_preempt, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "unknown",
+    is_str(judged(preempt, RUNS, WAITS("QOSMaxJobsPerUserLimit")), "unknown",
            "the job waits for a limit");
     statement.within_s = 0.5;
-    is_str(judge_jobs(&verify_preempt, JOBS(REQUEUED, RUNS)), "not-preempted",
-           "the job starts too late");
-    is_str(judge_jobs(&verify_dedicated, JOBS(REQUEUED, RUNS)), "wait-too-long",
-           "... also for a dedicated customer");
+    is_str(judged(preempt, REQUEUED, RUNS), "not-preempted", "the job starts too late");
+    is_str(judged(dedicated, REQUEUED, RUNS), "wait-too-long", "... also for a dedicated customer");
     statement.within_s = 30;
-    is_str(judge_jobs(&verify_dedicated, JOBS(REQUEUED, RUNS)), "pass",
-           "a dedicated customer's job starts in time");
+    is_str(judged(dedicated, REQUEUED, RUNS), "pass", "a dedicated customer's job starts in time");
 }
 
 static void test_reservation(void)
@@ -209,9 +200,9 @@ static void test_reservation(void)
            "a reservation is open to one and not to the other");
     seen.jobs[0].answer = PROBE_DENIED;
     is_str(verdict_text(&verify_reserved), "reservation-closed", "... is open to neither");
-    is_str(judge_jobs(&verify_reserved, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))),
-           "reservation-open", "... is open to both");
-    is_str(judge_jobs(&verify_reserved, JOBS(WAITS("BeginTime"), REFUSED)), "unknown",
+    is_str(judged(reserved, WAITS("BeginTime"), WAITS("BeginTime")), "reservation-open",
+           "... is open to both");
+    is_str(judged(reserved, WAITS("BeginTime"), REFUSED), "unknown",
            "a limit refused the other job");
     seen.jobs[0].answer = PROBE_SILENT;
     is_str(verdict_text(&verify_reserved), "unknown", "the controller does not answer");
