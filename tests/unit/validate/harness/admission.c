@@ -202,7 +202,7 @@ static void check_interface(void)
     int listener = heartbeat_listen("no-such-interface", true, &found, &err), fd;
 
     listener_address.sin_port = found.addresses[0].sin6_port;
-    fd = dial(0);
+    fd = connect_from(0);
     ok(fd >= 0, "an interface without an address: all others of the node are listened on");
     close(fd);
     close(listener);

@@ -666,7 +666,7 @@ static void test_other_users(void)
     if (child == 0) {
         chmod(directory, 0700);
         _exit(setgid(65534) == 0 && setuid(65534) == 0 &&
-                      history_nodes(path, NULL, 9, see, NULL, &err) == -1 &&
+                      history_nodes(path, NULL, 9, add_node, NULL, &err) == -1 &&
                       strcmp(err.text + strlen(path), ": Permission denied") == 0
                   ? 0
                   : 1);
@@ -820,24 +820,24 @@ static bool has_died_in_the_middle(const char *path)
     return status == 0 && access(journal, F_OK) == 0;
 }
 
-static void reads_what_a_killed_run_left(void)
+static void test_killed_run(void)
 {
-    const char *path = in_directory("half.db"), *other = in_directory("other.db"),
-               *journal = in_directory("other.db-journal");
-    struct error err = {""};
+    const char *path = path_in("half.db"), *other = path_in("other.db"),
+               *journal = path_in("other.db-journal");
 
-    add(path, "h1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    add_run(path, "h1", 100, VERDICT_PASS, VERDICT_PASS);
     ok(has_died_in_the_middle(path), "a run is killed while its change is half written");
-    seen[0] = '\0';
-    is_int(history_nodes(path, NULL, 9, see, NULL, &err), 2, "the history can be read (%s)",
+    seen_text[0] = '\0';
+    is_int(history_nodes(path, NULL, 9, add_node, NULL, &err), 2, "the history can be read (%s)",
            err.text);
-    is_str(seen, "h1 n1 pass 100 ;h1 n2 pass 100 ;", "... as it was before that run");
-    add(other, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
+    is_str(seen_text, "h1 n1 pass 100 ;h1 n2 pass 100 ;", "... as it was before that run");
+    add_run(other, "o1", 100, VERDICT_PASS, VERDICT_PASS);
     if (chown(other, geteuid() + 1, (gid_t)-1) != 0 || !has_died_in_the_middle(other)) {
         tap_skip("a file of another user needs root");
         return;
     }
-    is_int(history_nodes(other, NULL, 9, see, NULL, &err), -1, "... and not that of another user");
+    is_int(history_nodes(other, NULL, 9, add_node, NULL, &err), -1,
+           "... and not that of another user");
     ok(access(journal, F_OK) == 0, "... whose journal root leaves alone");
 }
 
@@ -859,7 +859,7 @@ int main(void)
     test_full_disk();
     test_concurrency();
     test_kills();
-    reads_what_a_killed_run_left();
+    test_killed_run();
     tree_remove(directory);
     return tap_done();
 }
