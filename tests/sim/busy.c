@@ -5,9 +5,6 @@
 
 #include "tests/sim/certification.h"
 
-/* Shares of the pair_runs in which the machines are busy. */
-static const double rates[] = {0, 0.5, 0.9};
-
 enum { HEALTHY = FAULT_KINDS, NODES_MOST = 8 };
 
 static const int kinds[] = {HEALTHY,    FAULT_RAIL, FAULT_SENDS, FAULT_RECEIVES, FAULT_NODE,
@@ -45,8 +42,8 @@ static void print(const struct localization *localization, const struct fault *f
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
-static void hold(const struct busy_plan *plan, const struct noise *noise, int nodes, int kind,
-                 uint64_t seed, struct tally *tally)
+static void certify(const struct busy_plan *plan, const struct noise *noise, int nodes, int kind,
+                    uint64_t seed, struct tally *tally)
 {
     struct fabric fabric;
     struct run_result result;
@@ -60,18 +57,18 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
         stated[i] = fabric.leaf[i];
     if (kind != HEALTHY)
         fault_inject(&fabric, stated, (enum fault_kind)kind, &fault, &count, &random);
-    run_hold(&(struct run_plan){.fabric = &fabric,
-                                .stated = stated,
-                                .faults = &fault,
-                                .fault_count = count,
-                                .has_time = true,
-                                .is_quick = true,
-                                .times = localization_times((size_t)nodes, true),
-                                .has_together = true,
-                                .has_received = true,
-                                .noise = *noise,
-                                .seed = seed},
-             &result);
+    run_certification(&(struct run_plan){.fabric = &fabric,
+                                         .stated = stated,
+                                         .faults = &fault,
+                                         .fault_count = count,
+                                         .has_time = true,
+                                         .is_quick = true,
+                                         .times = localization_times((size_t)nodes, true),
+                                         .has_together = true,
+                                         .has_received = true,
+                                         .noise = *noise,
+                                         .seed = seed},
+                      &result);
     fault_match(result.localization.findings.items, (int)result.localization.findings.count, &fault,
                 count, NULL);
     for (size_t i = 0; i < result.localization.findings.count; i++) {
@@ -85,7 +82,8 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
         is_innocent =
             is_innocent || (is_drain(finding) && !has_node_fault(&fault, count, finding->node));
     }
-    if (plan->is_verbose && (is_innocent || (noise->busy <= 0 && count > 0 && !fault.is_right)))
+    if (plan->is_verbose &&
+        (is_innocent || (noise->preempted <= 0 && count > 0 && !fault.is_right)))
         print(&result.localization, &fault, count, seed);
     tally->innocent += is_innocent;
     tally->right += count > 0 ? fault.is_right : !is_unknown && !is_innocent;
@@ -104,22 +102,21 @@ static double percent(long part, const struct busy_plan *plan)
 
 void busy_play(const struct busy_plan *plan)
 {
-    printf("| fault | nodes | busy pair_runs | certifications | part named | unknown | "
+    printf("| fault | nodes | load | certifications | part named | unknown | "
            "missed | an innocent node drained | looks, mean | links, s, mean |\n"
            "|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
         for (int nodes = 4; nodes <= NODES_MOST; nodes += 4)
-            for (size_t rate = 0; rate < sizeof rates / sizeof *rates; rate++) {
-                struct noise noise = *plan->noise;
+            for (size_t load = 0; load < NOISE_LOADS; load++) {
+                struct noise noise = noise_beside(plan->noise, &noise_loads[load]);
                 struct tally tally = {0};
 
-                noise.busy = rates[rate];
                 for (int i = 0; i < plan->runs; i++)
-                    hold(plan, &noise, nodes, kinds[kind], (uint64_t)i + 1, &tally);
-                printf("| %s | %d | %.0f %% | %d | %.1f %% | %.1f %% | %.1f %% | %.2f %% | "
+                    certify(plan, &noise, nodes, kinds[kind], (uint64_t)i + 1, &tally);
+                printf("| %s | %d | %s | %d | %.1f %% | %.1f %% | %.1f %% | %.2f %% | "
                        "%.1f | %.0f |\n",
                        kinds[kind] == HEALTHY ? "none" : fault_names[kinds[kind]], nodes,
-                       100 * rates[rate], plan->runs, percent(tally.right, plan),
+                       noise_loads[load].name, plan->runs, percent(tally.right, plan),
                        percent(tally.unknown, plan), percent(tally.missed, plan),
                        percent(tally.innocent, plan), (double)tally.looks / plan->runs,
                        tally.wall_s / plan->runs);

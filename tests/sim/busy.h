@@ -6,12 +6,12 @@
 
 #include "tests/sim/noise.h"
 
-/* Small clusters on machines that run something else as well: who is drained that is not at fault.
- */
+/* Small clusters on machines that run something else as well: are parts at fault named, and
+ * innocent nodes drained? */
 struct busy_plan {
     int runs;                  /* of each row, 1 or more */
-    const struct noise *noise; /* of a quiet machine, recorded */
-    bool is_verbose;           /* lines that begin with # print of each innocent node */
+    const struct noise *noise; /* recorded; each load in turn */
+    bool is_verbose; /* also prints lines that begin with # about each innocent node drained */
 };
 
 /* Certifies them and prints a table in Markdown. */

@@ -15,13 +15,11 @@ enum { DECILES = 10, FAULTS_MOST = 6 };
 static const int sizes[] = {4, 8, 4, 8, 4, 8, 8, 8, 4, 8, 4, 8, 4, 8, 8, 16, 4, 8, 4, 8,
                             4, 8, 4, 8, 4, 8, 8, 8, 4, 8, 4, 8, 4, 8, 8, 16, 4, 8, 4, 32,
                             4, 8, 4, 8, 4, 8, 8, 8, 4, 8, 4, 8, 4, 8, 8, 16, 4, 8, 4, 64};
-/* Shares of the pair runs in which the machines are busy. */
-static const double rates[] = {0, 0, 0.5, 0.9};
-enum { SIZES = sizeof sizes / sizeof *sizes, RATES = sizeof rates / sizeof *rates };
+enum { SIZES = sizeof sizes / sizeof *sizes };
 
 struct stated {
     double probability;
-    int run; /* of which the rate follows */
+    int run; /* determines the load */
     bool is_fail, is_right, is_exact;
 };
 
@@ -31,13 +29,21 @@ struct tally {
     size_t count, size;
 };
 
+/* Returns what runs beside a certification. Each size has each load; half have none. */
+static const struct noise_load *load_of(int run)
+{
+    int number = run + run / SIZES;
+
+    return &noise_loads[number % 2 ? 1 + number / 2 % (NOISE_LOADS - 1) : 0];
+}
+
 static double log_odds(double probability)
 {
     return log(probability) - log1p(-probability);
 }
 
-/* Whether the finding is of a path through the leaf, uplinks or cable that are at fault: that way
- * is slow, though the finding does not say why. */
+/* Returns whether the finding is a path through the leaf, uplinks or cable at fault: the path is
+ * slow, though the finding does not say why. */
 static bool is_through(const struct finding *finding, const struct fault *faults, int count,
                        const int *leaves)
 {
@@ -100,11 +106,10 @@ static void certify(struct tally *tally, int run)
     enum fault_kind kind = (enum fault_kind)(sim_random(&random) % FAULT_KINDS);
     bool is_mesh = kind == FAULT_TRUNK, is_quick = sim_random(&random) % 2;
     struct fault faults[FAULTS_MOST] = {0};
-    struct noise noise = *tally->plan->noise;
+    struct noise noise = noise_beside(tally->plan->noise, load_of(run));
     struct fabric fabric;
     struct run_result result;
 
-    noise.busy = rates[run % RATES];
     fabric_make(&fabric, is_mesh ? FABRIC_MESH : FABRIC_TREE, nodes, 2,
                 nodes < 16 ? nodes / 2 : nodes / 4, 200, kind == FAULT_MISPLACED ? 4 : 1);
     for (int i = 0; i < nodes; i++)
@@ -122,19 +127,19 @@ static void certify(struct tally *tally, int run)
                                                       .slow_s = 0.7 + sim_uniform(&random),
                                                       .phase_s = 5 * sim_uniform(&random),
                                                       .share = faults[i].share};
-    run_hold(&(struct run_plan){.fabric = &fabric,
-                                .stated = stated,
-                                .faults = faults,
-                                .fault_count = count,
-                                .confidence = nodes > 8 ? 0.9999 : 0,
-                                .has_time = true,
-                                .is_quick = is_quick,
-                                .times = localization_times((size_t)nodes, is_quick),
-                                .has_together = true,
-                                .has_received = true,
-                                .noise = noise,
-                                .seed = (uint64_t)run},
-             &result);
+    run_certification(&(struct run_plan){.fabric = &fabric,
+                                         .stated = stated,
+                                         .faults = faults,
+                                         .fault_count = count,
+                                         .confidence = nodes > 8 ? 0.9999 : 0,
+                                         .has_time = true,
+                                         .is_quick = is_quick,
+                                         .times = localization_times((size_t)nodes, is_quick),
+                                         .has_together = true,
+                                         .has_received = true,
+                                         .noise = noise,
+                                         .seed = (uint64_t)run},
+                      &result);
     for (int i = 0; i < count && tally->plan->is_verbose; i++)
         printf("# %d fault: %s n%d leaf%d eth%d %.2f\n", run, fault_names[faults[i].kind],
                faults[i].node + 1, faults[i].leaf + 1, faults[i].rail + 1, faults[i].share);
@@ -198,7 +203,7 @@ static void print_noise(const struct tally *tally, bool is_busy)
     double error = 0;
 
     for (size_t i = 0; i < tally->count; i++)
-        if (tally->items[i].is_fail && (rates[tally->items[i].run % RATES] > 0) == is_busy)
+        if (tally->items[i].is_fail && (load_of(tally->items[i].run) != noise_loads) == is_busy)
             items[count++] = tally->items[i];
     print_row(is_busy ? "fail, busy" : "fail, quiet", items, count, &error);
     free(items);

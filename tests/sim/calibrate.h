@@ -7,21 +7,21 @@
 
 #include "tests/sim/noise.h"
 
-/* How often findings are right that state a probability, on clusters of 4 to 64 nodes with faults
- * of each kind or with none, on quiet and on busy machines. */
+/* How often findings that state a probability are right, in clusters of 4 to 64 nodes with no fault
+ * or with faults of every kind, on quiet and busy machines. */
 struct calibrate_plan {
-    int first, runs;           /* certifications by number, 1 or more */
-    const struct noise *noise; /* of a quiet machine, recorded */
-    bool is_verbose;           /* a line that begins with # for each finding */
+    int first, runs;           /* certifications first to first + runs - 1, runs 1 or more */
+    const struct noise *noise; /* recorded; the certification's number selects the load */
+    bool is_verbose;           /* also prints a line that begins with # for each finding */
 };
 
-/* Certifies them and prints tables in Markdown: of deciles of log odds how often findings are
- * right, which is that something is at fault where they point. Returns whether failing ones say no
- * more than holds: the expected calibration error is below 1 %, and no decile is right less often
- * than it says, by more than chance (1 of 1000) has it. */
+/* Certifies them and prints tables in Markdown: how often the findings of each decile of log odds
+ * are right, that is, something is at fault where they point. Returns whether failing findings do
+ * not state too much: the expected calibration error is below 1 %, and no decile is right less
+ * often than stated, except by chance (1 of 1000). */
 bool calibrate_play(const struct calibrate_plan *plan);
 
-/* The same of the lines that verbose runs have printed, in any number of pieces. */
+/* Does the same with the lines that verbose runs have printed. */
 bool calibrate_sum(FILE *lines);
 
 #endif

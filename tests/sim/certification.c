@@ -10,11 +10,11 @@
 #include "lib/base/statistics.h"
 #include "validate/schedule/schedule.h"
 
-/* As muster-links and muster certify have them. */
+/* The values of muster-links and muster certify. */
 enum { REPEATS = 5, AGAIN_REPEATS = 15, TRIES = 4, REPEATS_MOST = 15 };
 
-/* Where there is time: what lies between two transfers, and before suspects are measured again, at
- * least and by chance. */
+/* With has_time: the time between two transfers, and the least and random time before suspects are
+ * measured again. */
 static const double gap_s = 0.06, launch_s = 1.5, launch_chance_s = 2;
 
 struct simulation {
@@ -22,14 +22,18 @@ struct simulation {
     struct run_result *result;
     uint64_t random;
     struct flow *flows;
-    bool *is_busy;       /* [nodes] this round's pair run whose lower node it is */
-    double *hiccups;     /* [nodes] what this round leaves of each node's speed */
-    uint64_t *pair_runs; /* [nodes] random, of this round's pair run whose lower node it is */
-    int *loads;          /* [nodes] of each node's pair in this round, schedule_pair_load() */
-    const char **rails;  /* names */
+    double *hiccups;    /* [nodes] share of the node's speed in this round */
+    int *loads;         /* [nodes] of each node's pair in this round, schedule_pair_load() */
+    const char **rails; /* names */
+    /* the noise of recordings */
+    size_t certification;
+    struct noise_round noise; /* of this round */
+    uint64_t noise_key;       /* random, of this round */
+    const struct noise_pair_run *
+        *pair_runs; /* [nodes] of the pair whose lower node it is, or NULL */
     int again_pairs, again_rounds;
-    double now_s, round_end_s; /* of the clock, where there is time */
-    bool is_short;             /* measured as at level quick: all pairs once more, some suspects */
+    double now_s, round_end_s; /* with has_time */
+    bool is_short;             /* measured as at level quick: repeats of all pairs, some retests */
 };
 
 static double processor_s(void)
@@ -46,7 +50,7 @@ static void add(struct simulation *simulation, const struct record *record)
         exit(3);
 }
 
-/* What a rail that is slow at times has at this moment, as a share of the NIC. */
+/* Returns the share of its speed that an intermittent rail has at this moment. */
 static double at_times(struct simulation *simulation, const struct flow *flow)
 {
     const struct run_plan *plan = simulation->plan;
@@ -71,8 +75,28 @@ static bool is_inconsistent(const struct run_plan *plan, int node)
     return false;
 }
 
-/* The repeats of a flow that has that much, with made-up noise or with that of a recorded pair run.
- */
+/* Returns the recorded noise of a flow. All flows of a pair use one recorded pair run; the pairs of
+ * a round use pair runs that ran side by side. */
+static const struct noise_share *share_of(struct simulation *simulation, const struct flow *flow)
+{
+    int low = flow->from < flow->to ? flow->from : flow->to;
+    const struct noise_pair_run **pair_run = &simulation->pair_runs[low];
+
+    if (*pair_run == NULL)
+        *pair_run = noise_next(&simulation->noise);
+    return &(*pair_run)
+                ->figures[(2 * flow->rail + (flow->from == low)) % (*pair_run)->figure_count];
+}
+
+static void add_noise(const struct noise_share *share, struct record *record)
+{
+    record->value *= share->value;
+    record->low *= share->low;
+    record->high *= share->high;
+    record->stalled = share->stalled;
+}
+
+/* Fills in the repeats of a flow, with invented or recorded noise. */
 static void repeat(struct simulation *simulation, const struct flow *flow, int repeats,
                    struct record *record)
 {
@@ -85,7 +109,7 @@ static void repeat(struct simulation *simulation, const struct flow *flow, int r
             fmin(flow->mbps, at_times(simulation, flow) * simulation->plan->fabric->nic_mbps);
 
         mbps *= fmin(simulation->hiccups[flow->from], simulation->hiccups[flow->to]);
-        if (!noise->record) {
+        if (!noise->recordings) {
             if (sim_uniform(random) < noise->dip)
                 mbps *= 0.3 + 0.7 * sim_uniform(random);
             mbps *= exp(noise->sigma * sim_normal(random) - 0.02);
@@ -95,18 +119,11 @@ static void repeat(struct simulation *simulation, const struct flow *flow, int r
     record->stalled = 0;
     record->value = statistics_median(samples, (size_t)repeats);
     statistics_interval(samples, (size_t)repeats, &record->low, &record->high);
-    if (noise->record) {
-        int low = flow->from < flow->to ? flow->from : flow->to;
-        struct noise_share share = noise_figure(noise->record, simulation->pair_runs[low],
-                                                2 * flow->rail + (flow->from == low));
-
-        record->value *= share.value;
-        record->low *= share.low;
-        record->high *= share.high;
-    }
+    if (noise->recordings)
+        add_noise(share_of(simulation, flow), record);
 }
 
-/* When the flow's path is slow; NULL: never. */
+/* Returns when the flow's path is slow, or NULL for never. */
 static const struct stream_timing *timing_of(const struct run_plan *plan, const struct flow *flow)
 {
     for (int i = 0; i < plan->fault_count; i++) {
@@ -120,46 +137,47 @@ static const struct stream_timing *timing_of(const struct run_plan *plan, const 
     return NULL;
 }
 
-/* The same as repeat() where there is time: a stream, with the noise of a recorded pair run.
- * Returns what the receiver had in the best part. */
+/* Returns whether the flow's pair runs on busy machines in this round, which is invented. */
+static bool is_preempted(const struct simulation *simulation, const struct flow *flow)
+{
+    int low = flow->from < flow->to ? flow->from : flow->to;
+    uint64_t key = simulation->noise_key ^ (uint64_t)low << 32;
+
+    return sim_uniform(&key) < simulation->plan->noise.preempted;
+}
+
+/* Does the same as repeat() with has_time: a stream with recorded noise. Returns the bandwidth of
+ * the receiver's best part. */
 static double stream(struct simulation *simulation, const struct flow *flow, int samples,
                      struct record *record)
 {
     const struct run_plan *plan = simulation->plan;
     bool is_quick = plan->is_quick || simulation->is_short;
     struct stream_plan how = stream_plan(is_quick, samples);
-    int low = flow->from < flow->to ? flow->from : flow->to;
-    struct noise_share share = noise_figure(plan->noise.record, simulation->pair_runs[low],
-                                            2 * flow->rail + (flow->from == low));
+    const struct noise_share *share = share_of(simulation, flow);
     double now_s = simulation->now_s, best_mbps;
 
     stream_run(&how, flow->mbps, timing_of(plan, flow), &now_s, record, &best_mbps);
     simulation->round_end_s = fmax(simulation->round_end_s, now_s);
-    record->value *= share.value;
-    record->low *= share.low;
-    record->high *= share.high;
-    record->stalled = 0;
-    if (plan->noise.busy > 0) {
-        struct noise_preemption shares =
-            noise_preempt(simulation->is_busy[low], &simulation->random);
+    add_noise(share, record);
+    best_mbps *= share->best;
+    if (is_preempted(simulation, flow)) {
+        struct noise_share more = noise_preempt(&simulation->random);
 
-        record->value *= shares.value;
-        record->low *= shares.low;
-        record->high *= shares.high;
-        record->stalled = shares.stalled;
-        best_mbps *= shares.high;
+        add_noise(&more, record);
+        best_mbps *= more.best;
     }
     return best_mbps;
 }
 
-/* What a stream has of a cable that it shares with the other rails of its pair is not even, nor the
- * same all the time. As in the lab, 160 streams of two rails (2026-11-28): means within an eighth
- * of the half, quartiles of the parts from half of the mean up and from 1.4 of it. */
+/* Rails of a pair that share a cable share it unevenly, and not constantly. Fitted to 160 streams
+ * of two rails in the lab (2026-11-28): their means are within an eighth of the half; the quartiles
+ * of the parts begin at half and at 1.4 of the mean. */
 static void share_unevenly(struct simulation *simulation, const struct flow *flow,
                            struct record *record)
 {
     int low = flow->from < flow->to ? flow->from : flow->to;
-    uint64_t key = simulation->pair_runs[low] + (uint64_t)(flow->from == low);
+    uint64_t key = simulation->noise_key + 2 * (uint64_t)low + (uint64_t)(flow->from == low);
     double more = 1 + 0.12 * fmax(fmin(sim_normal(&key), 3), -3);
     bool is_odd_one = flow->rail == simulation->plan->fabric->rails - 1 && flow->rail % 2 == 0;
 
@@ -168,9 +186,9 @@ static void share_unevenly(struct simulation *simulation, const struct flow *flo
     record->high = record->value * (1.4 + 2 * sim_uniform(&simulation->random));
 }
 
-/* samples 0: as many as the level has. */
-static void print(struct simulation *simulation, const struct flow *flow, const char *metric,
-                  int samples, int load)
+/* Adds the records of a transfer. samples 0: the level's number. */
+static void add_transfer(struct simulation *simulation, const struct flow *flow, const char *metric,
+                         int samples, int load)
 {
     const struct run_plan *plan = simulation->plan;
     struct record record = RECORD_INIT;
@@ -196,10 +214,10 @@ static void print(struct simulation *simulation, const struct flow *flow, const 
 
         received.metric = "bandwidth_received";
         received.value *= exp(0.2 * plan->noise.sigma * sim_normal(&simulation->random));
-        /* a node that lies says of both directions that all is well */
-        if (is_inconsistent(plan, flow->to))
+        /* an inconsistent node reports that both directions are good, if they carried anything */
+        if (flow->mbps > 0 && is_inconsistent(plan, flow->to))
             received.value = plan->fabric->nic_mbps;
-        if (is_inconsistent(plan, flow->from))
+        if (flow->mbps > 0 && is_inconsistent(plan, flow->from))
             record.value = record.low = record.high = plan->fabric->nic_mbps;
         if (plan->has_time)
             received.high = best_mbps;
@@ -208,33 +226,37 @@ static void print(struct simulation *simulation, const struct flow *flow, const 
     add(simulation, &record);
 }
 
-/* What befalls the nodes in a round. */
-static void roll_round(struct simulation *simulation)
+/* Draws the noise of a round. */
+static void draw_noise(struct simulation *simulation, enum noise_kind kind)
 {
+    const struct noise *noise = &simulation->plan->noise;
+
+    simulation->noise_key = sim_random(&simulation->random) >> 8;
+    if (noise->recordings)
+        simulation->noise =
+            noise_round(noise->recordings, simulation->certification, kind, simulation->noise_key);
     for (int i = 0; i < simulation->plan->fabric->nodes; i++) {
-        simulation->pair_runs[i] = sim_random(&simulation->random) >> 8;
-        simulation->is_busy[i] = simulation->plan->noise.busy > 0 &&
-                                 sim_uniform(&simulation->random) < simulation->plan->noise.busy;
-        simulation->hiccups[i] = sim_uniform(&simulation->random) < simulation->plan->noise.hiccup
+        simulation->pair_runs[i] = NULL;
+        simulation->hiccups[i] = sim_uniform(&simulation->random) < noise->hiccup
                                      ? 0.4 + 0.5 * sim_uniform(&simulation->random)
                                      : 1;
     }
 }
 
-/* The next transfers begin when the last one has ended. */
+/* Advances the clock: the next transfers begin after the last one has ended. */
 static void next_moment(struct simulation *simulation, double pause_s)
 {
     simulation->now_s = fmax(simulation->now_s, simulation->round_end_s) + pause_s;
 }
 
-/* One round: rail after rail or all of them at once, one direction after the other. */
+/* Plays one round: one rail after the other or all at once, one direction after the other. */
 static void play_round(struct simulation *simulation, const struct schedule *schedule, int round,
                        bool is_together)
 {
     struct fabric *fabric = simulation->plan->fabric;
     int steps = is_together ? 1 : fabric->rails;
 
-    roll_round(simulation);
+    draw_noise(simulation, is_together ? NOISE_TOGETHER : NOISE_RAILS);
     for (int node = 0; node < fabric->nodes; node++)
         simulation->loads[node] = schedule_pair_load(schedule, round, node);
     for (int step = 0; step < 2 * steps; step++) {
@@ -252,9 +274,9 @@ static void play_round(struct simulation *simulation, const struct schedule *sch
         }
         fabric_run(fabric, simulation->flows, count);
         for (int i = 0; i < count; i++)
-            print(simulation, &simulation->flows[i],
-                  is_together ? "bandwidth_together" : "bandwidth", 0,
-                  simulation->loads[simulation->flows[i].from]);
+            add_transfer(simulation, &simulation->flows[i],
+                         is_together ? "bandwidth_together" : "bandwidth", 0,
+                         simulation->loads[simulation->flows[i].from]);
         next_moment(simulation, gap_s);
     }
 }
@@ -285,7 +307,7 @@ static int play(struct simulation *simulation, int most_rounds, bool is_together
     return rounds;
 }
 
-/* What one round of suspects has, in one direction: one rail, or all of them (-1). */
+/* Plays one direction of a round of retests, on one rail or all of them (-1). */
 static void play_suspects(struct simulation *simulation, int (*pairs)[2], int count, int rail,
                           int back)
 {
@@ -299,22 +321,25 @@ static void play_suspects(struct simulation *simulation, int (*pairs)[2], int co
                     (struct flow){pairs[i][back], pairs[i][1 - back], k, 0, false};
     fabric_run(fabric, simulation->flows, flows);
     for (int i = 0; i < flows; i++)
-        print(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
-              retest_schedule((size_t)fabric->nodes).samples, 1);
+        add_transfer(simulation, &simulation->flows[i],
+                     rail < 0 ? "bandwidth_together" : "bandwidth",
+                     retest_schedule((size_t)fabric->nodes).samples, 1);
     next_moment(simulation, gap_s);
 }
 
 static void play_again(struct simulation *simulation, int (*pairs)[2], int count, bool is_together)
 {
-    roll_round(simulation);
-    for (int rail = is_together ? -1 : 0; rail < simulation->plan->fabric->rails; rail++)
+    for (int rail = is_together ? -1 : 0; rail < simulation->plan->fabric->rails; rail++) {
+        if (rail <= 0)
+            draw_noise(simulation, rail < 0 ? NOISE_TOGETHER : NOISE_RAILS);
         for (int back = 0; back < 2; back++)
             play_suspects(simulation, pairs, count, rail, back);
+    }
     simulation->again_pairs += count;
     simulation->again_rounds++;
 }
 
-/* The pairs of a round, which a plus joins. Returns how many. */
+/* Parses the pairs of a round, joined by "+". Returns their number. */
 static int read_round(const char *pairs, int (*ends)[2])
 {
     int count = 0, length = 0;
@@ -329,7 +354,7 @@ static int read_round(const char *pairs, int (*ends)[2])
     return count;
 }
 
-/* The measurement of suspects, as muster-links --pairs has it. */
+/* Measures suspects as muster-links --pairs does. */
 static bool measure(void *context, const struct hostlist *names, const char *pairs,
                     enum retest_passes passes, size_t *first)
 {
@@ -394,7 +419,7 @@ static void add_speeds(struct simulation *simulation)
         }
 }
 
-void run_hold(const struct run_plan *plan, struct run_result *result)
+void run_certification(const struct run_plan *plan, struct run_result *result)
 {
     struct fabric *fabric = plan->fabric;
     struct simulation *simulation = sim_allocate(1, sizeof *simulation);
@@ -405,10 +430,12 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     *simulation = (struct simulation){.plan = plan, .result = result, .random = plan->seed};
     simulation->flows =
         sim_allocate((size_t)fabric->nodes * (size_t)fabric->rails, sizeof *simulation->flows);
-    simulation->is_busy = sim_allocate((size_t)fabric->nodes, sizeof *simulation->is_busy);
     simulation->hiccups = sim_allocate((size_t)fabric->nodes, sizeof *simulation->hiccups);
     simulation->pair_runs = sim_allocate((size_t)fabric->nodes, sizeof *simulation->pair_runs);
     simulation->loads = sim_allocate((size_t)fabric->nodes, sizeof *simulation->loads);
+    if (plan->noise.recordings)
+        simulation->certification =
+            noise_certification(&plan->noise, sim_random(&simulation->random));
     conf_defaults(&result->conf);
     name_all(result, simulation);
     for (int i = 0; i < fabric->nodes; i++)
@@ -450,10 +477,9 @@ void run_clear(struct run_result *result)
     free(result->leaf_names);
     free(simulation->rails);
     free(simulation->flows);
-    free(simulation->is_busy);
     free(simulation->hiccups);
     free(simulation->loads);
-    free(simulation->pair_runs);
+    free((void *)simulation->pair_runs);
     free(simulation);
     records_clear(&result->records);
     hostlist_clear(&result->names);

@@ -7,31 +7,31 @@
 #include "tests/sim/noise.h"
 #include "validate/localization/localization.h"
 
-/* One certification of a synthetic fabric: the schedule that muster-links plays, what its rounds
- * measure there, and the localization that muster certify holds over the records. */
+/* Simulates one certification of a synthetic fabric: the schedule of muster-links, the measurements
+ * of its rounds, and the localization that muster certify runs on the records. */
 
 struct run_plan {
     struct fabric *fabric;
-    const int *stated; /* blocks as topology.conf has them; NULL: there is none */
+    const int *stated; /* [nodes] leaves according to topology.conf, or NULL without one */
     const struct fault *faults;
     int fault_count;
     double confidence; /* of the schedule; 0: all pairs */
-    bool has_time;     /* what comes and goes does so with time; measured at that level: */
+    bool has_time;     /* intermittent faults depend on a clock; the level: */
     bool is_quick;
-    int times; /* all pairs so often */
+    int times; /* that all pairs are measured */
     bool has_together;
-    bool has_received; /* receivers print what they got, too */
+    bool has_received; /* receivers report bandwidths, too */
     struct noise noise;
     uint64_t seed;
 };
 
 struct run_result {
-    struct localization localization; /* held; to be cleared by run_clear() */
+    struct localization localization; /* owned */
     int rounds, together_rounds;
-    int looks;                     /* times that suspects were measured */
-    double wall_s;                 /* that the measurements took, where there is time */
-    int again_pairs, again_rounds; /* suspects measured once more, and in how many rounds */
-    double diagnoses_s;            /* processor time, records to findings */
+    int looks;                     /* number of retest runs */
+    double wall_s;                 /* duration of the measurements, with has_time */
+    int again_pairs, again_rounds; /* pairs measured in retests, and their rounds */
+    double diagnoses_s;            /* processor time of all diagnoses */
     /* owned */
     struct records records;
     struct hostlist names;
@@ -40,7 +40,7 @@ struct run_result {
     struct simulation *simulation;
 };
 
-void run_hold(const struct run_plan *plan, struct run_result *result);
+void run_certification(const struct run_plan *plan, struct run_result *result);
 void run_clear(struct run_result *result);
 
 #endif

@@ -60,7 +60,8 @@ void fabric_make(struct fabric *fabric, enum fabric_kind kind, int nodes, int ra
                               .leaves = (nodes + leaf_size - 1) / leaf_size,
                               .planes = kind == FABRIC_RAILS ? rails : 1,
                               .nic_mbps = nic_mbps};
-    /* a tree's uplink cables are as fast as all rails of a node, a rail plane's as one NIC */
+    /* An uplink cable of a tree is as fast as all rails of a node, that of a rail plane as one NIC.
+     */
     fabric->spines = kind == FABRIC_MESH ? fabric->leaves : (int)ceil(leaf_size / oversubscription);
     cable_mbps = nic_mbps * (kind == FABRIC_RAILS ? 1 : rails);
     if (kind == FABRIC_MESH)
@@ -103,7 +104,7 @@ void fabric_clear(struct fabric *fabric)
     free(fabric->is_done);
 }
 
-/* The flow uses a resource of that capacity. */
+/* Adds a resource with that capacity to those that the flow uses. */
 static void use(struct fabric *fabric, int *uses, int *count, int resource, double capacity)
 {
     if (fabric->users[resource]++ == 0) {
@@ -113,7 +114,7 @@ static void use(struct fabric *fabric, int *uses, int *count, int resource, doub
     uses[(*count)++] = resource;
 }
 
-/* Equal-cost paths: a flow's cable is a hash of its ends, always the same one. */
+/* Equal-cost paths: a hash of the flow's ends selects its cable. */
 static int spine_of(const struct fabric *fabric, const struct flow *flow)
 {
     uint64_t key = ((uint64_t)flow->from << 40) ^ ((uint64_t)flow->to << 16) ^ (uint64_t)flow->rail;
@@ -155,8 +156,8 @@ static void use_path(struct fabric *fabric, const struct flow *flow, int *uses)
     }
 }
 
-/* A flow gets what its scarcest resource has for each of its users. Where that resource is the
- * scarcest of all of its users it is decided; the others go on with what is left. */
+/* A flow gets an equal part of its scarcest resource. If that resource is the scarcest of all its
+ * users, the flow is decided; the others continue with what is left. */
 void fabric_run(struct fabric *fabric, struct flow *flows, int count)
 {
     int open = count, first_cable = 2 * fabric->nodes * (fabric->rails + 1);

@@ -32,7 +32,7 @@ static bool is_of_leaf(enum fault_kind kind)
     return kind == FAULT_LEAF || kind == FAULT_UPLINK || kind == FAULT_CABLE || kind == FAULT_TRUNK;
 }
 
-/* Whether that place has a fault that would hide the new one, or be hidden by it. */
+/* Returns whether a fault at that place would hide the new one, or be hidden by it. */
 static bool is_taken(const struct fabric *fabric, const struct fault *faults, int count,
                      const struct fault *fault)
 {
@@ -100,7 +100,7 @@ static void change(struct fabric *fabric, int *stated, const struct fault *fault
     case FAULT_RECEIVES:
     case FAULT_DEAD:
     case FAULT_NODE:
-    case FAULT_INCONSISTENT: /* a lie is seen where there is something to hide */
+    case FAULT_INCONSISTENT: /* only a node with a fault has something to hide */
         slow_end(fabric, fault);
         break;
     case FAULT_HOST:
@@ -127,7 +127,7 @@ static void change(struct fabric *fabric, int *stated, const struct fault *fault
             if (fault->rail == (int)(end % (size_t)fabric->rails))
                 fabric->sends[end] *= fault->share;
         break;
-    default: /* INTERMITTENT is in what is told of the samples */
+    default: /* INTERMITTENT affects samples, not the fabric */
         break;
     }
 }
@@ -149,7 +149,7 @@ bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, stru
             fault.leaf = below(random, fabric->leaves);
             if (fabric->planes == 1)
                 fault.rail = -1;
-            /* of a cable that is as fast as several NICs: below what one of them needs */
+            /* the cable is as fast as several NICs: less than one of them needs */
             fault.share = kind == FAULT_LEAF ? 0.5
                                              : (0.1 + 0.15 * sim_uniform(random)) /
                                                    (fabric->planes == 1 ? fabric->rails : 1);
@@ -159,7 +159,7 @@ bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, stru
             fault.share /= fabric->leaf_size;
         }
         if (kind == FAULT_UPLINK && fabric->leaves == 2)
-            fault.peer_leaf = 1 - fault.leaf; /* its uplinks are the other's */
+            fault.peer_leaf = 1 - fault.leaf; /* with two leaves both have the same uplinks */
         if (kind == FAULT_DEAD)
             fault.share = 0;
         if (kind == FAULT_NODE || kind == FAULT_HOST || kind == FAULT_INCONSISTENT ||
@@ -192,7 +192,7 @@ bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, stru
     return false;
 }
 
-/* Whether the finding is at the place of the fault. */
+/* Returns whether the finding is at the place of the fault. */
 static bool is_there(const struct finding *finding, const struct fault *fault)
 {
     if (fault->kind == FAULT_FABRIC)
@@ -210,7 +210,7 @@ static bool is_rail(const struct finding *finding, const struct fault *fault)
     return finding->kind == FINDING_RAIL && finding->rail == fault->rail;
 }
 
-/* Whether it names just that part. */
+/* Returns whether the finding names exactly that part. */
 static bool names(const struct finding *finding, const struct fault *fault)
 {
     bool is_rails = finding->rail == fault->rail;

@@ -8,7 +8,7 @@
 #include "tests/sim/stream.h"
 #include "validate/localization/findings/findings.h"
 
-/* What is injected, and whether a finding names it. */
+/* Faults that are injected, and whether findings name them. */
 
 enum fault_kind {
     FAULT_RAIL,
@@ -36,19 +36,19 @@ struct fault {
     double often;                          /* INTERMITTENT: of the time */
     struct stream_timing timing;           /* INTERMITTENT with a period: when */
     bool is_send_only;                     /* ... and only what its node sends */
-    bool is_found, is_right; /* somebody is false_findings at its place; the part, exactly */
+    bool is_found, is_right;               /* a part at its place is named; exactly that part */
 };
 
 extern const char *const fault_names[FAULT_KINDS];
 
-/* Injects a fault of the kind somewhere where none is yet, and where no other hides it: a fault of
- * a node not on a leaf that is slow as a whole. stated: blocks as topology.conf has them, which
- * MISPLACED makes wrong. Returns false when there is no place. */
+/* Injects a fault of the kind at a place without one where no other fault hides it, such as that of
+ * a whole leaf. stated: leaves according to topology.conf, which MISPLACED makes wrong. Returns
+ * false if there is no such place. */
 bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, struct fault *faults,
                   int *count, uint64_t *random);
 
-/* Marks which faults the findings name. Returns how many failing findings name a part that has no
- * fault. */
+/* Marks the faults that the findings name. Returns the number of failing findings that name a part
+ * without a fault. */
 int fault_match(const struct finding *findings, int finding_count, struct fault *faults, int count,
                 void (*print)(const struct finding *finding));
 

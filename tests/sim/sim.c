@@ -7,16 +7,15 @@
  *   sim kind K N    the K-th kind of fault by itself, N of it
  *   sim times N     what comes and goes with time in small clusters, N of each
  *   sim healthy N   such clusters where nothing does
- *   sim busy N      such clusters on busy machines, N of each kind of fault
+ *   sim busy N      such clusters on busy machines, N of each kind of fault and load
  *   sim calibrate RUNS [FIRST]
  *                   stated probabilities against how often they are right, of certifications from
  *                   that number on; exit status 1 when they state too much
  *   sim calibrate -  the same of the lines that runs with -v have printed
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS
  *
- * -v tells what was missed
- * and what was false_findings wrongly. The table is Markdown. The noise of the lab is read from
- * tests/sim/lab.noise of the sources, which are at $top_srcdir or here. */
+ * -v prints what was missed and what was named wrongly. The table is Markdown. The noise of the lab
+ * is read from tests/sim/lab.noise of the sources, in $top_srcdir or the current directory. */
 #include "config.h"
 
 #include <math.h>
@@ -30,11 +29,10 @@
 #include "tests/sim/times.h"
 #include "tests/sim/certification.h"
 
-/* What a lab showed, and a good deal worse, which is made up. A node's hiccups are made up in both:
- * on one machine they cannot be told from the machine's. */
-static struct noise_record recorded;
-static const struct noise lab_noise = {"lab", 0.003, 0, 0.002, 0, &recorded};
-static const struct noise worse_noise = {"worse", 0.04, 0.03, 0.01, 0, NULL};
+/* What a quiet lab had, and a good deal worse, which is invented. A node's hiccups are invented in
+ * both: on one machine they cannot be distinguished from the machine's. */
+static struct noise lab_noise = {"lab", 0.003, 0, 0.002, NULL, false, 0};
+static const struct noise worse_noise = {"worse", 0.04, 0.03, 0.01, NULL, false, 0};
 
 /* Wall time of muster-links, seconds: a round of one rail in both directions, of all rails
  * together, and of suspects on one rail. Means of the runs that lab.noise is of. */
@@ -70,8 +68,8 @@ static struct tally by_kind[FAULT_KINDS];
 static void print_false(const struct finding *finding)
 {
     if (is_verbose)
-        printf("#   false_findings: n%d %s: %s (confidence %.6f)\n", finding->node + 1,
-               finding->part, finding->message, finding->confidence);
+        printf("#   false: n%d %s: %s (confidence %.6f)\n", finding->node + 1, finding->part,
+               finding->message, finding->confidence);
 }
 
 /* Injects, certifies and counts. kinds: of which each is injected `each` times, or at random until
@@ -99,16 +97,16 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
             kind = FAULT_RAIL;
         fault_inject(&fabric, stated, kind, faults, &count, &random);
     }
-    run_hold(&(struct run_plan){.fabric = &fabric,
-                                .stated = stated,
-                                .faults = faults,
-                                .fault_count = count,
-                                .confidence = setting->confidence,
-                                .has_together = true,
-                                .has_received = setting->nodes <= 256,
-                                .noise = *setting->noise,
-                                .seed = seed},
-             &result);
+    run_certification(&(struct run_plan){.fabric = &fabric,
+                                         .stated = stated,
+                                         .faults = faults,
+                                         .fault_count = count,
+                                         .confidence = setting->confidence,
+                                         .has_together = true,
+                                         .has_received = setting->nodes <= 256,
+                                         .noise = *setting->noise,
+                                         .seed = seed},
+                      &result);
     false_findings =
         fault_match(result.localization.findings.items, (int)result.localization.findings.count,
                     faults, count, print_false);
@@ -362,7 +360,7 @@ static void noise_find(void)
     char path[4096];
 
     snprintf(path, sizeof path, "%s/tests/sim/lab.noise", sources ? sources : ".");
-    noise_read(path, &recorded);
+    lab_noise.recordings = noise_read(path);
 }
 
 static int play_row(const char *word)

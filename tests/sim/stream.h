@@ -6,10 +6,10 @@
 
 #include "lib/base/record.h"
 
-/* What muster-links sees of a rail that comes and goes: a stream of samples of as many bytes as the
- * warm-up says, more of them until they are alike (validate/battery/links/path/path.c). */
+/* What muster-links measures on an intermittent rail: a stream of samples whose size the warm-up
+ * determines, more of them until they agree (validate/battery/links/path/path.c). */
 
-/* From phase_s on, each period_s, for slow_s, there is that share of the speed. */
+/* From phase_s on, in each period_s, the path has that share of its speed for slow_s. */
 struct stream_timing {
     double period_s, slow_s, phase_s, share;
 };
@@ -19,12 +19,12 @@ struct stream_plan {
     int samples, most_samples;
 };
 
-/* As muster-links has it. repeats 0: as many samples as the level has. */
+/* The plan of muster-links. repeats 0: the level's number of samples. */
 struct stream_plan stream_plan(bool is_quick, int repeats);
 
-/* A transfer that begins at *now_s, which becomes the time of its end, on a path that has mbps when
- * it is not slow. timing NULL: it never is. Fills in value, low and high of the sender's record,
- * and what the receiver had in the best part. */
+/* Simulates a transfer that begins at *now_s, on a path that has mbps when it is not slow. timing
+ * NULL: it is never slow. Sets *now_s to the end, value, low and high of the sender's record, and
+ * the bandwidth of the receiver's best part. */
 void stream_run(const struct stream_plan *plan, double mbps, const struct stream_timing *timing,
                 double *now_s, struct record *record, double *best_mbps);
 

@@ -35,8 +35,8 @@ static void print(const struct localization *localization, size_t timing, uint64
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
-static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t timing,
-                 uint64_t seed, struct tally *tally)
+static void certify(const struct times_plan *plan, int nodes, bool is_quick, size_t timing,
+                    uint64_t seed, struct tally *tally)
 {
     struct fabric fabric;
     struct run_result result;
@@ -54,18 +54,18 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
 
     fault.timing.phase_s = fault.timing.period_s * sim_uniform(&random);
     fabric_make(&fabric, FABRIC_TREE, nodes, 2, (nodes + 1) / 2, 200, 1);
-    run_hold(&(struct run_plan){.fabric = &fabric,
-                                .stated = fabric.leaf,
-                                .faults = &fault,
-                                .fault_count = has_fault,
-                                .has_time = true,
-                                .is_quick = is_quick,
-                                .times = localization_times((size_t)nodes, is_quick),
-                                .has_together = !is_quick,
-                                .has_received = true,
-                                .noise = *plan->noise,
-                                .seed = seed},
-             &result);
+    run_certification(&(struct run_plan){.fabric = &fabric,
+                                         .stated = fabric.leaf,
+                                         .faults = &fault,
+                                         .fault_count = has_fault,
+                                         .has_time = true,
+                                         .is_quick = is_quick,
+                                         .times = localization_times((size_t)nodes, is_quick),
+                                         .has_together = !is_quick,
+                                         .has_received = true,
+                                         .noise = *plan->noise,
+                                         .seed = seed},
+                      &result);
     for (size_t i = 0; i < result.localization.findings.count; i++) {
         const struct finding *finding = &result.localization.findings.items[i];
         bool is_it = has_fault && finding->kind == FINDING_RAIL && finding->node == fault.node &&
@@ -105,7 +105,7 @@ void times_play(const struct times_plan *plan)
                 struct tally tally = {0};
 
                 for (int i = 0; i < plan->runs; i++)
-                    hold(plan, nodes, quick, timing, (uint64_t)i + 1, &tally);
+                    certify(plan, nodes, quick, timing, (uint64_t)i + 1, &tally);
                 printf(
                     "| %s | %d | %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f | %.0f |\n",
                     timings[timing].name, nodes, quick ? "quick" : "standard", plan->runs,

@@ -6,12 +6,13 @@
 
 #include "tests/sim/noise.h"
 
-/* Small clusters in which something comes and goes with time. */
+/* Small clusters with an intermittent fault. */
 struct times_plan {
     int runs;        /* of each row, 1 or more */
-    bool is_healthy; /* only those where nothing does */
+    bool is_healthy; /* only the clusters without a fault */
     const struct noise *noise;
-    bool is_verbose; /* lines that begin with # print of each run that is not as it should be */
+    bool is_verbose; /* also prints lines that begin with # about each run with another result than
+                        expected */
 };
 
 /* Certifies them and prints a table in Markdown. */
