@@ -11,7 +11,8 @@
 struct busy_plan {
     int runs;                  /* of each row, 1 or more */
     const struct noise *noise; /* recorded; each load in turn */
-    bool is_verbose; /* also prints lines that begin with # about each innocent node drained */
+    bool is_verbose; /* also prints lines that begin with # about innocent nodes drained, and missed
+                        parts */
 };
 
 /* Certifies them and prints a table in Markdown. */

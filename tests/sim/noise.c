@@ -17,7 +17,6 @@ struct recorded_round {
 
 struct recorded_certification {
     char load[16];
-    int nodes;
     size_t first, count; /* rounds */
 };
 
@@ -59,7 +58,7 @@ static bool add_line(struct noise_recordings *recordings, const char *line)
         &recordings->certifications[recordings->certification_count];
     struct recorded_round *round = &recordings->rounds[recordings->round_count];
 
-    if (sscanf(line, "certification %15s %d", certification->load, &certification->nodes) == 2) {
+    if (sscanf(line, "certification %15s", certification->load) == 1) {
         certification->first = recordings->round_count;
         return ++recordings->certification_count < CERTIFICATIONS_MOST;
     }
@@ -169,7 +168,7 @@ struct noise_round noise_round(const struct noise_recordings *recordings, size_t
     size_t count = recordings->certifications[certification].count;
     struct noise_round round = {.recordings = recordings,
                                 .certification = certification,
-                                .round = (size_t)(random % count),
+                                .round = count > 0 ? (size_t)(random % count) : 0,
                                 .kind = kind};
 
     if (!find_kind(&round)) {

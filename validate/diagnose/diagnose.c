@@ -556,8 +556,8 @@ static int finish(struct search *search)
     return sure ? 0 : -1;
 }
 
-/* Returns the bin of the sample's y over the depth of the deepest part that it passes. -1: another
- * part may be absent from the sample, or leaves it an unknown rate. */
+/* Returns the bin of the sample's y over the depth of the leaf or fabric that always slows it, or
+ * -1 if it passes another part. */
 static int bin_beyond(const struct observations *observations, const struct pair *pair,
                       const struct parts *parts, const struct observation *sample)
 {
@@ -568,7 +568,7 @@ static int bin_beyond(const struct observations *observations, const struct pair
 
         if (!part_passes(observations->network, part, pair, sample))
             continue;
-        if (part->duty > 0 || part->type == DIAGNOSE_HOST || part->type == DIAGNOSE_UPLINK)
+        if (part->duty > 0 || (part->type != DIAGNOSE_LEAF && part->type != DIAGNOSE_FABRIC))
             return -1;
         if (!deepest || part->depth > deepest->depth)
             deepest = part;
@@ -586,11 +586,12 @@ static void count_dips(const struct observations *observations, const struct pai
     for (unsigned k = run->begin; k < run->end; k++) {
         const struct observation *sample = &observations->items[k];
         int bin = bin_beyond(observations, pair, parts, sample);
-        bool is_low =
-            bin == sample->bin ? sample->is_low : model_bin_y(bin) < -3 * MODEL_FAULTY_SCALE;
+        bool is_low = sample->is_low;
 
         if (bin < 0)
             continue;
+        if (bin != sample->bin)
+            is_low = model_bin_y(bin) < -3 * MODEL_FAULTY_SCALE;
         (*all)++;
         counts[bin] += is_low && !sample->is_seen;
     }

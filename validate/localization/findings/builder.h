@@ -59,8 +59,10 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
                        bool *is_cleared, char *why, size_t size);
 
 /* Returns whether the fault of a leaf shows in the samples of all of its nodes (one of many may
- * differ), and is not that of a few of them. */
-bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf);
+ * differ), and is not that of a few of them. Sets *is_cleared to whether no sample is low because
+ * of it alone. */
+bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf,
+                         bool *is_cleared);
 
 /* Writes the name of the part: "eth1", "path n1-n3 eth1", "leaf leaf2", "uplink leaf1-leaf2", "all
  * eth1". */

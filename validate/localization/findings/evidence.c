@@ -194,7 +194,8 @@ static bool is_control(const struct findings_builder *builder, const struct diag
     if (builder->is_suspect[sample->from] || builder->is_suspect[sample->to])
         return false;
     for (size_t i = 0; i < builder->shared_count; i++)
-        if (passes(builder->evidence, builder->shared[i], builder->shared[i]->ways, sample))
+        if (part_carries(&builder->evidence->network, builder->shared[i], sample->from, sample->to,
+                         sample->rail))
             return false;
     return true;
 }
@@ -236,20 +237,22 @@ static double nominal_of(const struct links *links, const struct part *part)
     return nominal > 0 ? nominal : NAN;
 }
 
-/* Returns whether the sample is as low as another part between nodes, which is surely at fault,
- * makes it, and not lower: then it is no evidence against the part. */
+/* Returns whether another part between nodes, which is surely at fault, makes the sample low: then
+ * it is no evidence against the part. It is not lower than that part makes it and, as an
+ * intermittent one or a cable may be absent, not higher. */
 static bool is_explained(const struct findings_builder *builder, const struct part *part,
                          const struct diagnose_sample *sample)
 {
     const struct evidence *evidence = builder->evidence;
     double least = evidence->conf->link_peers_percent / 100;
 
-    for (size_t i = 0; i < builder->shared_count; i++) {
+    for (size_t i = 0; i < builder->shared_count && sample->rate < least; i++) {
         const struct part *shared = builder->shared[i];
+        double left = shared->depth < MODEL_DEPTHS - 1 ? exp(model_depth(shared->depth)) : 0;
 
-        if (!part_is_same(shared, part) && sample->rate < least &&
-            part_carries(&evidence->network, shared, sample->from, sample->to, sample->rail) &&
-            sample->rate >= least * exp(model_depth(shared->depth)))
+        if (!part_is_same(shared, part) && sample->rate >= least * left &&
+            (shared->duty == 0 || least * sample->rate <= left) &&
+            part_carries(&evidence->network, shared, sample->from, sample->to, sample->rail))
             return true;
     }
     return false;
@@ -270,41 +273,63 @@ static bool is_others(const struct evidence *evidence, int node,
     return false;
 }
 
-/* Returns whether the samples of a node that pass its leaf are low as often as the leaf's fault is
- * present, roughly, or there are none. Samples that other parts explain do not count, nor, of an
- * intermittent fault, those within the leaf: faults of a few of its nodes look the same there. */
-static bool is_like_leaf(const struct findings_builder *builder, const struct part *leaf, int node)
+/* Whether `low` of `all` samples may be low by chance, if each is so with that probability. */
+static bool may_be(size_t low, size_t all, double chance)
+{
+    return statistics_binomial_tail(low, all, chance) > RETEST_UNSEEN_CHANCE;
+}
+
+struct low_samples {
+    size_t all, low;
+};
+
+/* Counts the samples of a node that pass its leaf, and the low ones. Samples that shared an uplink
+ * or that other parts explain do not count, nor, of an intermittent fault, those within the leaf:
+ * faults of a few of its nodes look the same there. */
+static struct low_samples leaf_samples(const struct findings_builder *builder,
+                                       const struct part *leaf, int node)
 {
     const struct evidence *evidence = builder->evidence;
+    const struct diagnose_network *network = &evidence->network;
     double least = evidence->conf->link_peers_percent / 100;
-    size_t all = 0, low = 0;
+    struct low_samples counted = {0};
 
     for (size_t k = builder->node_begin[node]; k < builder->node_begin[node + 1]; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->node_samples[k]];
         bool is_low = sample->rate < least;
 
-        if (!passes(evidence, leaf, leaf->ways, sample) ||
+        if (!passes(evidence, leaf, leaf->ways, sample) || sample_is_shared(network, sample) ||
             (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, leaf, sample) ||
             is_others(evidence, -1, sample) ||
-            (leaf->duty > 0 && !sample_is_across(&evidence->network, sample)))
+            (leaf->duty > 0 && !sample_is_across(network, sample)))
             continue;
-        all++;
-        low += is_low;
+        counted.all++;
+        counted.low += is_low;
     }
-    return (double)low >= LEAF_LOW_SHARE * part_duty(leaf) * (double)all;
+    return counted;
 }
 
-bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf)
+bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf,
+                         bool *is_cleared)
 {
     const struct diagnose_network *network = &builder->evidence->network;
-    size_t nodes = 0, alike = 0;
+    double share = LEAF_LOW_SHARE * part_duty(leaf);
+    size_t nodes = 0, alike = 0, low = 0;
 
-    for (int node = 0; node < (int)network->node_count; node++)
-        if (network->leaves[node] == leaf->index) {
-            nodes++;
-            alike += is_like_leaf(builder, leaf, node);
-        }
-    return alike + (nodes >= LEAF_EXCEPT_LEAST) >= nodes;
+    for (int node = 0; node < (int)network->node_count; node++) {
+        struct low_samples counted = {0};
+
+        if (network->leaves[node] == leaf->index)
+            counted = leaf_samples(builder, leaf, node);
+        if (counted.all == 0)
+            continue;
+        nodes++;
+        low += counted.low;
+        alike += leaf->duty == 0 ? (double)counted.low >= share * (double)counted.all
+                                 : may_be(counted.all - counted.low, counted.all, 1 - share);
+    }
+    *is_cleared = low == 0;
+    return low > 0 && alike + (nodes >= LEAF_EXCEPT_LEAST) >= nodes;
 }
 
 /* Numbers of samples that were measured alone on the network with both ends scheduled: of the part,
@@ -360,26 +385,16 @@ static double unseen_share(const struct retested *retested)
     return fmin((double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part, most);
 }
 
-/* Whether `low` of `all` samples may be low by chance, if each is so with that probability. */
-static bool may_be(size_t low, size_t all, double chance)
-{
-    return statistics_binomial_tail(low, all, chance) > RETEST_UNSEEN_CHANCE;
-}
-
-/* Numbers of samples of a part of a node with others of its leaf. Left out are low samples in which
- * an end was not scheduled and, if the fault comes and goes, samples that pass a faulty part of
- * another node. */
-struct inside {
-    size_t all, low;
-};
-
-static struct inside inside_of(const struct findings_builder *builder, const struct part *part)
+/* Counts the samples of a part of a node with others of its leaf, and the low ones. Left out are
+ * low samples in which an end was not scheduled or that a part between nodes explains and, if the
+ * fault comes and goes, samples that pass a faulty part of another node. */
+static struct low_samples inside_of(const struct findings_builder *builder, const struct part *part)
 {
     const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
     double least = evidence->conf->link_peers_percent / 100;
     struct range own = samples_of(builder, part);
-    struct inside inside = {0};
+    struct low_samples inside = {0};
 
     for (size_t k = 0; k < own.count; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[own.indices[k]];
@@ -399,7 +414,7 @@ static struct inside inside_of(const struct findings_builder *builder, const str
  * most streams are this node's: with others of its leaf no sample was low or, if the fault comes
  * and goes, no more than are low anyway. Sets *inside. */
 static bool may_be_uplink(const struct findings_builder *builder, const struct part *part,
-                          double unseen, struct inside *inside)
+                          double unseen, struct low_samples *inside)
 {
     const struct diagnose_network *network = &builder->evidence->network;
 
@@ -414,15 +429,17 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
                        bool *is_cleared, char *why, size_t size)
 {
     struct retested retested = retested_of(builder, &item->part);
-    struct inside inside;
+    struct low_samples inside;
     double unseen = unseen_share(&retested);
     bool is_low = item->part.duty > 0
                       ? retested.part_low > 0
                       : low_share(retested.part_low, retested.part) >= RETEST_SUSPECT_LOW_SHARE;
 
-    *is_cleared = retested.part_low == 0 &&
-                  (retested.part >= RETEST_CLEARED_LEAST || retested.part_explained > 0);
-    if (retested.part == 0)
+    *is_cleared =
+        retested.part_low == 0 && retested.part + retested.part_explained >= RETEST_CLEARED_LEAST;
+    if (retested.part == 0 && retested.part_explained > 0)
+        snprintf(why, size, "slow only with what is slow between the nodes");
+    else if (retested.part == 0)
         snprintf(why, size, "never measured alone with both ends scheduled: busy machine?");
     else if (retested.control == 0)
         snprintf(why, size, "no control pair was scheduled in the retest; certify again");

@@ -77,9 +77,10 @@ static void mark_suspects(struct findings_builder *builder)
     }
     for (size_t i = 0; i < diagnosis->count; i++) {
         const struct suspicion *item = &diagnosis->items[i];
+        bool is_cleared;
 
         if (item->part.type == DIAGNOSE_LEAF && suspicion_is_sure(item) &&
-            evidence_is_of_leaf(builder, &item->part))
+            evidence_is_of_leaf(builder, &item->part, &is_cleared))
             builder->shared[builder->shared_count++] = &item->part;
     }
 }
@@ -131,7 +132,8 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
         is_sure &= is_confirmed;
     if (part->type == DIAGNOSE_LEAF && is_sure && !is_shared(builder, part)) {
         is_sure = false;
-        snprintf(why, sizeof why, "not all of its nodes are: some of them may be at fault instead");
+        evidence_is_of_leaf(builder, part, &is_cleared);
+        snprintf(why, sizeof why, "but some of its nodes are good: others may be at fault instead");
     }
     if (is_cleared)
         return;
@@ -152,11 +154,6 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
     message_part(builder, part, finding->part, sizeof finding->part);
     evidence_value(builder, item, finding);
     evidence_set_limit(builder, item, peers, finding);
-    if (part->type == DIAGNOSE_LEAF && finding->value >= finding->limit) {
-        /* the fabric explains that it is slow */
-        builder->findings->count -= finding != &builder->scratch;
-        return;
-    }
     message_write(builder, item, peers, finding);
     if (is_node)
         mark_reported(builder, part->index, part->rail);
