@@ -130,6 +130,7 @@ is "$(tar -xOf "$root/named/bundle.tar" muster-doctor/slurm/slurm.conf)" 'Accoun
 
 echo AccountingStoragePass=hunter2 >"$root/etc/slurm/slurm.conf"
 printf 'Variable=%s\n' 'https_proxy set http://svc:hunter2@proxy:3128' 'HF_TOKEN sett hunter2' >"$root$conf"
+echo HF_TOKEN:hunter2 >>"$root$conf"
 doctor --json --bundle "$root/bundle.tar"
 like "$page" '^\{"host":"[^"]+","precondition":"user","state":"fail","found":"no user muster",.*"cure":"[^"]+"\}$' \
     'JSON has an object for each finding'
@@ -137,7 +138,7 @@ is "$(tar -tf "$root/bundle.tar" | grep -cE 'page.txt|findings.jsonl|slurm/slurm
     'the bundle is a tar'
 is "$(tar -xOf "$root/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
     '... without secrets'
-is "$(tar -xOf "$root/bundle.tar" muster-doctor/muster.conf | uniq -c | xargs)" '2 Variable=[left out]' \
+is "$(tar -xOf "$root/bundle.tar" muster-doctor/muster.conf | uniq -c | xargs)" '2 Variable=[left out] 1 [left out]' \
     '... also without the password of a proxy'
 like "$(tar -xOf "$root/bundle.tar" muster-doctor/page.txt)" "$conf:2: \[left out\]" \
     '... or a wrong line that the page quotes'

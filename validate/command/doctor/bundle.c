@@ -21,52 +21,48 @@ static void member_write(FILE *tar, const char *name, const char *text, size_t s
     tar_member(tar, member, text, size);
 }
 
-/* Whether a line may contain a secret: in slurm.conf StoragePass, AuthAltParameters and the like,
- * in muster.conf variables with tokens, in both "http://USER:PASSWORD@proxy". */
+/* Returns whether a line may contain a secret: in slurm.conf StoragePass, AuthAltParameters and the
+ * like, in muster.conf variables with tokens, in both the address of a proxy with its password. */
 static bool may_be_secret(const char *line)
 {
-    static const char *const words[] = {"pass", "secret", "token", "key", "credential", "authalt"};
-    const char *address = strstr(line, "://");
+    static const char *const words[] = {"pass",       "secret",  "token", "key",
+                                        "credential", "authalt", "://",   "@"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(line, words[i]))
             return true;
-    return address && strchr(address, '@');
+    return false;
 }
 
-/* Writes the text, with only the first word of lines that may contain a secret. */
+/* Writes the text, with only the key of lines that may contain a secret. */
 static void secrets_leave_out(FILE *stream, char *text)
 {
     char *rest = text, *line;
 
     while ((line = strsep(&rest, "\n"))) {
         size_t start = strspn(line, " \t"), length = start + strcspn(line + start, "= \t");
+        bool has_key = line[length + strspn(line + length, " \t")] == '=';
 
         if (may_be_secret(line))
-            fprintf(stream, "%.*s=[left out]\n", (int)length, line);
+            fprintf(stream, "%.*s[left out]\n", has_key ? (int)length + 1 : 0, line);
         else if (*line || rest)
             fprintf(stream, "%s\n", line);
     }
 }
 
-/* Returns a copy of the findings. Of an error "FILE:LINE: ..." in muster.conf only the place is
- * kept if the line that it quotes may contain a secret. */
-static struct findings findings_copy(const struct findings *findings)
+/* Of an error "FILE:LINE: ..." in muster.conf, keeps only the place if the line that it quotes may
+ * contain a secret. */
+static void quotes_leave_out(struct findings *findings)
 {
-    struct findings copy = {0};
-
     for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *one = &findings->items[i];
-        const char *quote = strcmp(one->name, "configuration") == 0 && may_be_secret(one->found)
-                                ? strstr(one->found, ": ")
-                                : NULL;
-        int length = quote ? (int)(quote - one->found) : DOCTOR_FOUND;
-        char found[DOCTOR_FOUND];
+        struct finding *one = &findings->items[i];
+        char *quote = strcmp(one->name, "configuration") == 0 && may_be_secret(one->found)
+                          ? strstr(one->found, ": ")
+                          : NULL;
 
-        text_put(found, sizeof found, "%.*s%s", length, one->found, quote ? ": [left out]" : "");
-        doctor_add(&copy, one->host, one->name, one->verdict, found);
+        if (quote)
+            text_put(quote, sizeof one->found - (size_t)(quote - one->found), ": [left out]");
     }
-    return copy;
 }
 
 static void file_add(FILE *tar, const struct doctor_site *site, const char *path, const char *name)
@@ -86,7 +82,7 @@ static void file_add(FILE *tar, const struct doctor_site *site, const char *path
     free(text);
 }
 
-int doctor_bundle(const char *path, const struct doctor_site *site, const struct findings *findings,
+int doctor_bundle(const char *path, const struct doctor_site *site, struct findings *findings,
                   struct error *err)
 {
     static const char *const files[] = {"gres.conf", "cgroup.conf", "topology.conf",
@@ -94,26 +90,24 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
     char *text = NULL, *whole = NULL, name[600], member[80];
     size_t size = 0, length = 0;
     FILE *tar = memory_stream(&whole, &length), *stream;
-    struct findings kept;
     int fd, rv;
 
     if (!tar)
         return error_set(err, "%s: %m", path);
-    kept = findings_copy(findings);
+    quotes_leave_out(findings);
     if ((stream = memory_stream(&text, &size))) {
-        doctor_print(stream, &kept, false);
+        doctor_print(stream, findings, false);
         if (fclose(stream) == 0)
             member_write(tar, "page.txt", text, size);
         free(text);
     }
     if ((stream = memory_stream(&text, &size))) {
-        for (size_t i = 0; i < kept.count; i++)
-            doctor_give(stream, &kept.items[i]);
+        for (size_t i = 0; i < findings->count; i++)
+            doctor_give(stream, &findings->items[i]);
         if (fclose(stream) == 0)
             member_write(tar, "findings.jsonl", text, size);
         free(text);
     }
-    doctor_clear(&kept);
     file_add(tar, site, conf_default_path(), "muster.conf");
     if (site->slurm.file_count > 0)
         file_add(tar, site, site->slurm.files[0], "slurm/slurm.conf");

@@ -85,9 +85,9 @@ void doctor_compare(struct findings *findings);
  * does not hold. */
 void doctor_print(FILE *stream, const struct findings *findings, bool has_colour);
 
-/* Writes a tar of the page, the findings and the configuration, without values that may be secret.
- * Returns 0, or -1 with err. */
-int doctor_bundle(const char *path, const struct doctor_site *site, const struct findings *findings,
+/* Writes a tar of the page, the findings and the configuration, without values that may be secret;
+ * cuts them from the findings. Returns 0, or -1 with err. */
+int doctor_bundle(const char *path, const struct doctor_site *site, struct findings *findings,
                   struct error *err);
 
 #endif
