@@ -215,11 +215,17 @@ sqlite3 *database_open(const char *path, struct error *err)
     return database;
 }
 
-/* Our own file is not opened READONLY: SQLite first rolls back what a killed process left half
- * written. A journal beside a file of another user could have root remove any file. */
-static int opening_flags(const struct stat *status)
+/* Returns the flags to open a database for reading. If our own process was killed while it wrote,
+ * SQLite must first roll back its journal, which needs READWRITE. A journal of another user could
+ * change our pages and have root remove any file. */
+static int opening_flags(const char *path)
 {
-    return status->st_uid == geteuid() ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    char journal[4200];
+    struct stat status;
+
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    return lstat(journal, &status) == 0 && status.st_uid == geteuid() ? SQLITE_OPEN_READWRITE
+                                                                      : SQLITE_OPEN_READONLY;
 }
 
 sqlite3 *database_read(const char *path, enum database_file *file, struct error *err)
@@ -239,7 +245,7 @@ sqlite3 *database_read(const char *path, enum database_file *file, struct error 
     if (geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()) {
         if (!(database = copy_read(path, err)))
             return NULL;
-    } else if (sqlite3_open_v2(path, &database, opening_flags(&status), NULL) != SQLITE_OK) {
+    } else if (sqlite3_open_v2(path, &database, opening_flags(path), NULL) != SQLITE_OK) {
         database_failed(database, path, err);
         sqlite3_close(database);
         return NULL;
