@@ -190,15 +190,15 @@ static int commit_checkpoint(struct saver *saver)
 }
 
 /* The first copy also allocates the pages of the memory: a large array takes longer than a rank may
- * be silent. */
+ * be silent. All ranks report the same number of steps, whatever their parts: ranks with fewer
+ * steps than others are taken for those that hang. */
 static void copy_array(real *to, const real *from, size_t count)
 {
-    enum { STEP_ELEMENTS = (1 << 20) / sizeof(real) };
+    for (size_t step = 0; step < SAVER_COPY_STEPS; step++) {
+        size_t begin = count * step / SAVER_COPY_STEPS;
+        size_t end = count * (step + 1) / SAVER_COPY_STEPS;
 
-    for (size_t at = 0; at < count; at += STEP_ELEMENTS) {
-        size_t left = count - at;
-
-        memcpy(to + at, from + at, (left < STEP_ELEMENTS ? left : STEP_ELEMENTS) * sizeof *to);
+        memcpy(to + begin, from + begin, (end - begin) * sizeof *to);
         watch_step();
     }
 }

@@ -11,6 +11,9 @@
 
 struct saver;
 
+/* Steps that saver_begin() reports to the watch for each array of a piece. */
+enum { SAVER_COPY_STEPS = 1024 };
+
 /* Allocates memory for a copy of the state. pieces is copied; its arrays are the training's and
  * must live as long, as must directory and comm. Rank 0 creates the directory and locks it, since
  * two runs that write to one would remove each other's files; it prints a line if the file system
