@@ -324,7 +324,7 @@ static int touch_window(const struct benchmarks *t, struct error *err)
     status = collective_agree(t->call.comm, status, err);
     for (int slot = 0; slot < WINDOW_SLOTS && has_window && status == 0; slot++)
         status = collective_run(t->call.collective, &call, err);
-    return status;
+    return collective_agree(t->call.comm, status, err);
 }
 
 int measure_benchmarks(MPI_Comm comm, const struct layout *layout, double budget_s,
