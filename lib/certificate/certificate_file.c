@@ -359,7 +359,7 @@ int certificate_install(const char *path, const char *text, const char *seal, st
         unlinkat(directory, name, 0);
         goto out;
     }
-    result = directory_sync(parts.directory, err);
+    result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", parts.directory);
 out:
     if (fd >= 0)
         close(fd);
@@ -414,8 +414,8 @@ int certificate_remove(const char *path, struct error *err)
     result = check_removable(directory, parts.name, path, err);
     if (result == 0 && unlinkat(directory, parts.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
-    if (result == 0)
-        result = directory_sync(parts.directory, err);
+    if (result == 0 && fsync(directory) != 0)
+        result = error_set(err, "%s: %m", parts.directory);
     close(directory);
     return result;
 }
