@@ -18,7 +18,7 @@ function share(figures, at) {
     return Number.isNaN(back) ? NaN : back === 0 ? 1 : Math.min(1, value / back);
   }
   if (map.figure === 'latency') return value === 0 ? 1 : Math.min(1, figures.reference / value);
-  return figures.reference === 0 ? 1 : Math.min(1, value / figures.reference);
+  return Math.min(1, value / (figures.reference || Infinity));
 }
 
 function ramp(colours, goodness) {
