@@ -201,6 +201,27 @@ static double slow_n9(int from, int to, int rail)
     return (from == 8 || to == 8) && rail == 0 ? 49 : 196;
 }
 
+/* The switch of the second leaf has half its speed. Leaves have three nodes each. */
+static double slow_leaf(int from, int to, int rail)
+{
+    return from / 3 == 1 || to / 3 == 1 ? 98 : all_healthy(from, to, rail);
+}
+
+/* n5 has a slow rail on a slow leaf. */
+static double slow_n5_of_slow_leaf(int from, int to, int rail)
+{
+    return fmin((from == 4 || to == 4) && rail == 0 ? 40 : 196, slow_leaf(from, to, rail));
+}
+
+/* Rails of two of the three nodes of a leaf are slow in half of their samples. */
+static double intermittent_rails(int from, int to, int rail)
+{
+    static uint64_t state = 7;
+    bool is_one = from == 3 || from == 4 || to == 3 || to == 4;
+
+    return is_one && rail == 0 && splitmix_next(&state) % 2 == 0 ? 60 : all_healthy(from, to, rail);
+}
+
 /* n4 is on the third leaf. Leaves have three nodes each. */
 static double n4_elsewhere(int from, int to, int rail)
 {
@@ -377,6 +398,13 @@ int main(void)
     run_localization(8, 2, 2, 200, sends_slower);
     ok(strstr(findings_text(), "uplink leaf1"),
        "... a leaf that is slower in one direction is found: %s", findings_text());
+    finds(9, 2, 3, 200, slow_leaf, "fail leaf leaf2", "a slow leaf is no fault of its nodes");
+    run_localization(9, 2, 3, 200, slow_n5_of_slow_leaf);
+    ok(strstr(findings_text(), "fail n5 eth1") && strstr(findings_text(), "fail leaf leaf2"),
+       "... a slower rail of one of them is: %s", findings_text());
+    run_localization(9, 2, 3, 200, intermittent_rails);
+    ok(!strstr(findings_text(), "fail leaf"), "faults of some of its nodes are not the leaf's: %s",
+       findings_text());
     run_localization(9, 2, 4, 200, slow_n9);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
            "for a node alone on its leaf the leaf may be slow: %s", findings_text());
