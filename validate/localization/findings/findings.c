@@ -145,10 +145,9 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
     finding->peer = part->type == DIAGNOSE_PATH ? part->peer : -1;
     finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->index : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
-    finding->confidence = suspicion_probability(item);
-    /* what slows many nodes may be something that the model does not have */
-    if (part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK)
-        finding->confidence = fmin(finding->confidence, MODEL_SURE_SHARED);
+    /* the fault may be one that the model does not have, most of all if it slows many nodes */
+    finding->confidence = fmin(suspicion_probability(item),
+                               part_is_large(part) ? MODEL_SURE_SHARED : MODEL_SURE_MOST);
     finding->ways = part->ways;
     finding->is_intermittent = part->duty > 0;
     message_part(builder, part, finding->part, sizeof finding->part);
