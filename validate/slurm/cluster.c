@@ -314,7 +314,7 @@ static int name_load(struct cluster *cluster, struct error *err)
     cluster->most_memory = found->max_mem_per_cpu;
     cluster->complete_wait_s = found->complete_wait;
     munge_note(found->authtype, found->authinfo);
-    cluster->hides_cloud = found->suspend_program && !(found->private_data & PRIVATE_CLOUD_NODES);
+    cluster->hides_cloud = release_hides_cloud(found);
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");
     release_conf_free(found);

@@ -84,6 +84,16 @@ void release_conf_free(slurm_conf_t *conf)
 #endif
 }
 
+bool release_hides_cloud(const slurm_conf_t *conf)
+{
+#ifdef PRIVATE_CLOUD_NODES
+    return conf->suspend_program && !(conf->private_data & PRIVATE_CLOUD_NODES);
+#else
+    (void)conf;
+    return false;
+#endif
+}
+
 bool release_job_spread(job_desc_msg_t *job)
 {
 #ifdef HAVE_JOB_DESC_MSG_T_SEGMENT_SIZE

@@ -35,6 +35,10 @@ static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 void release_conf_free(slurm_conf_t *conf);
 
+/* Returns whether nodes of a cloud that are powered down are hidden: earlier releases do so without
+ * PrivateData=cloud, which later ones do not have. */
+bool release_hides_cloud(const slurm_conf_t *conf);
+
 /* Lets a job that names no nodes have any nodes of a topology of blocks, in segments of one node,
  * which came in 24.05 with topology/block. Returns whether this release can. */
 bool release_job_spread(job_desc_msg_t *job);
