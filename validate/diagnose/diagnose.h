@@ -51,9 +51,9 @@ struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct
 
 /* Screens the samples that shared uplinks. Such samples are low because of each other as often as
  * not, so they only show which parts to measure alone: those whose samples rank lower in their
- * class than chance explains. Samples that a part at fault explains do not count. Sets
- * diagnosis->screened, the pairs of the most suspicious part first. Returns 0, or -1 if memory is
- * out. O(samples). */
+ * class than chance explains, and uplinks that have not carried what one pair needs. Samples that a
+ * part at fault explains do not count. Sets diagnosis->screened, the pairs of the most suspicious
+ * part first. Returns 0, or -1 if memory is out. O(samples). */
 int diagnose_screen(const struct diagnose_network *network, const struct diagnose_sample *samples,
                     size_t count, struct diagnosis *diagnosis);
 

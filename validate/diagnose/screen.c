@@ -389,6 +389,50 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
     return true;
 }
 
+/* The samples across the uplinks of a leaf. */
+struct uplinks {
+    double carried;        /* most that pairs had together; infinite: a pair was measured alone */
+    double lowest;         /* rate of a sample */
+    struct node_pair pair; /* of that sample */
+};
+
+/* Adds the lowest pair of each leaf whose uplinks were never seen to carry what one pair needs: all
+ * samples across them may be slow alike, and none is low in its class. */
+static int add_unproven(const struct state *state, struct diagnosis *diagnosis)
+{
+    const struct diagnose_network *network = state->network;
+    struct uplinks *uplinks = malloc((state->leaves + 1) * sizeof *uplinks);
+    double needed = 0;
+
+    if (!uplinks)
+        return -1;
+    for (size_t leaf = 0; leaf < state->leaves; leaf++)
+        uplinks[leaf] = (struct uplinks){.lowest = INFINITY};
+    for (size_t i = 0; i < state->count; i++) {
+        const struct diagnose_sample *sample = &state->samples[i];
+        bool is_shared = sample_is_shared(network, sample);
+        int ends[] = {sample->from, sample->to};
+
+        if (!is_shared)
+            needed = fmax(needed, network->fault_share * sample->rate);
+        for (int k = 0; k < 2 && sample_is_across(network, sample); k++) {
+            struct uplinks *own = &uplinks[network->leaves[ends[k]]];
+            double carried = is_shared ? sample->rate * sample->shared : INFINITY;
+
+            own->carried = fmax(own->carried, carried);
+            if (sample->rate < own->lowest) {
+                own->lowest = sample->rate;
+                own->pair = node_pair_of(ends[0], ends[1]);
+            }
+        }
+    }
+    for (size_t leaf = 0; leaf < state->leaves; leaf++)
+        if (uplinks[leaf].lowest < INFINITY && uplinks[leaf].carried < needed)
+            diagnosis->screened[diagnosis->screened_count++] = uplinks[leaf].pair;
+    free(uplinks);
+    return 0;
+}
+
 static int find(struct state *state, struct diagnosis *diagnosis)
 {
     if (fit_classes(state) != 0)
@@ -401,7 +445,7 @@ static int find(struct state *state, struct diagnosis *diagnosis)
     rank(state, NULL);
     for (size_t i = 0; i < state->ranked_count && i < PATHS; i++)
         diagnosis->screened[diagnosis->screened_count++] = state->ranked[i].pair;
-    return 0;
+    return add_unproven(state, diagnosis);
 }
 
 int diagnose_screen(const struct diagnose_network *network, const struct diagnose_sample *samples,
@@ -426,7 +470,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
 
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
-    diagnosis->screened = malloc((PICKS * LOWEST + PATHS) * sizeof *diagnosis->screened);
+    diagnosis->screened = malloc((PICKS * LOWEST + PATHS + leaves) * sizeof *diagnosis->screened);
     if (state.is_counted && state.bins && state.ranges && state.ranked && state.class &&
         state.sums && state.is_marked && diagnosis->screened) {
         find_counted(&state, diagnosis);

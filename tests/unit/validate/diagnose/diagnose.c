@@ -599,6 +599,53 @@ static void check_screen_ignores_small_differences(void)
     }
 }
 
+/* Where all uplinks are slow alike, no sample is low in its class. A pair of each leaf is requested
+ * if the uplinks did not carry what one pair needs, and none was measured alone. */
+static void check_screen_of_uplinks(void)
+{
+    static const struct {
+        double carried; /* by four pairs together */
+        bool is_alone;  /* the first pair is measured alone as well */
+        bool is_asked;
+        const char *title;
+    } cases[] = {
+        {.carried = 1, .title = "uplinks that carried what one pair needs: no request"},
+        {.carried = 0.6, .is_asked = true, .title = "uplinks that carried less: a request"},
+        {.carried = 0.6, .is_alone = true, .title = "a pair was measured alone: no request"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diagnosis diagnosis;
+        bool is_asked[2] = {false};
+
+        network_make(8);
+        for (int a = 0; a < 8; a++)
+            for (int b = a + 1; b < 8; b++) {
+                size_t first = count;
+
+                add_pair_run(a, b, healthy_rate, 0);
+                for (size_t k = first; k < count && leaves[a] != leaves[b]; k++) {
+                    samples[k].shared = 4;
+                    samples[k].rate *= cases[i].carried / 4;
+                }
+            }
+        if (cases[i].is_alone) {
+            add_pair_run(0, 4, slow_uplink, 0);
+            for (size_t k = count - 8; k < count; k++)
+                samples[k].shared = 1;
+        }
+        ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 &&
+               diagnose_screen(&network, samples, count, &diagnosis) == 0,
+           "the samples are screened");
+        for (size_t k = 0; k < diagnosis.screened_count; k++) {
+            is_asked[0] |= diagnosis.screened[k].low / LEAF != diagnosis.screened[k].high / LEAF;
+            is_asked[1] |= diagnosis.screened[k].low / LEAF == diagnosis.screened[k].high / LEAF;
+        }
+        ok(is_asked[0] == cases[i].is_asked && !is_asked[1], "%s", cases[i].title);
+        diagnosis_clear(&diagnosis);
+    }
+}
+
 /* Uplinks have a quarter of the rate. `node` is on leaf_of_node. slow: the share of the rate
  * that node 5 reaches. */
 static void add_oversubscribed_pairs(int node, int leaf_of_node, double slow)
@@ -742,6 +789,7 @@ int main(void)
     check_changing_rates();
     check_screen();
     check_screen_ignores_small_differences();
+    check_screen_of_uplinks();
     check_inconsistent();
     check_misplaced();
     return tap_done();
