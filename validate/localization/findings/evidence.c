@@ -438,7 +438,7 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
     *is_cleared =
         retested.part_low == 0 && retested.part + retested.part_explained >= RETEST_CLEARED_LEAST;
     if (retested.part == 0 && retested.part_explained > 0)
-        snprintf(why, size, "slow only with what is slow between the nodes");
+        snprintf(why, size, "its slow samples all pass a leaf, uplink or path that is slow itself");
     else if (retested.part == 0)
         snprintf(why, size, "never measured alone with both ends scheduled: busy machine?");
     else if (retested.control == 0)

@@ -86,7 +86,7 @@ static void mark_suspects(struct findings_builder *builder)
 }
 
 /* Returns whether the part between nodes is surely at fault. */
-static bool is_shared(const struct findings_builder *builder, const struct part *part)
+static bool is_surely_at_fault(const struct findings_builder *builder, const struct part *part)
 {
     for (size_t i = 0; i < builder->shared_count; i++)
         if (part_is_same(builder->shared[i], part))
@@ -130,7 +130,7 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
         is_confirmed = evidence_confirms(builder, item, &is_cleared, why, sizeof why);
     if (is_node || part->type == DIAGNOSE_PATH)
         is_sure &= is_confirmed;
-    if (part->type == DIAGNOSE_LEAF && is_sure && !is_shared(builder, part)) {
+    if (part->type == DIAGNOSE_LEAF && is_sure && !is_surely_at_fault(builder, part)) {
         is_sure = false;
         evidence_is_of_leaf(builder, part, &is_cleared);
         snprintf(why, sizeof why, "but some of its nodes are good: others may be at fault instead");
