@@ -35,7 +35,7 @@ ROW(real, MODEL_PRIOR_PATH_ONE_WAY, 6e-4, "over nodes - 1", "chosen 2026-11", "p
 ROW(real, MODEL_PRIOR_PATH_RAILS, 3e-4, "over nodes - 1", "chosen 2026-11", "prior of a path on all rails") \
 ROW(real, MODEL_SURE, 0.999, "probability", "chosen 2026-11", "least probability of a part that fails: one of 1000 is wrong") \
 ROW(real, MODEL_SURE_MOST, 0.9999, "probability", "measured 2026-11: sim calibrate", "highest probability stated of a part of a node or a path: 3 of 82899 are wrong") \
-ROW(real, MODEL_SURE_SHARED, 0.995, "probability", "measured 2026-11: sim calibrate", "highest probability stated of leaves, uplinks and the fabric: 64 of 20014 are wrong") \
+ROW(real, MODEL_SURE_SHARED, 0.995, "probability", "measured 2026-11: sim calibrate", "highest probability stated of leaves, uplinks and the fabric: 64 of 21243 are wrong") \
 ROW(real, MODEL_CLEARED, 0.01, "probability", "chosen 2026-11", "probability below which a part is not in doubt") \
 ROW(real, MODEL_ASKED, 1e-4, "probability", "chosen 2026-11", "probability below which a part is not measured again") \
 ROW(real, MODEL_SOUND, 0.8, "of the nominal rate", "chosen 2026-11", "least rate of a sound link") \
