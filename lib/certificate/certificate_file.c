@@ -398,11 +398,11 @@ static int check_removable(int directory, const char *name, const char *path, st
     return 0;
 }
 
-int certificate_remove(const char *path, struct error *err)
+int certificate_remove(const char *path, time_t until, struct error *err)
 {
     char name[NAME_MAX + 1];
     struct path_parts parts;
-    int directory, result;
+    int directory, lock, result;
 
     if (split(path, &parts, err) != 0)
         return -1;
@@ -410,12 +410,17 @@ int certificate_remove(const char *path, struct error *err)
     if (directory < 0)
         return errno == ENOENT ? 1 : error_set(err, "%s: %m", parts.directory);
     new_name(&parts, name);
-    unlinkat(directory, name, 0);
+    lock = open_new(directory, name, NULL); /* without: a full disk must not keep a certificate */
     result = check_removable(directory, parts.name, path, err);
+    if (result == 0 && until != 0 && certificate_issued(path, NULL) > until)
+        result = 1;
     if (result == 0 && unlinkat(directory, parts.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
+    unlinkat(directory, name, 0);
     if (result == 0 && fsync(directory) != 0)
         result = error_set(err, "%s: %m", parts.directory);
+    if (lock >= 0)
+        close(lock);
     close(directory);
     return result;
 }

@@ -42,8 +42,8 @@ static int revoke_here(const struct options *options, const char *path)
     struct error err = {""};
     const char *node = command_node(options->node, "");
     char message[600];
-    bool is_kept = options->until != 0 && certificate_issued(path, NULL) > options->until;
-    int result = is_kept ? 1 : certificate_remove(path, &err);
+    int result = certificate_remove(path, options->until, &err);
+    bool is_kept = result > 0 && certificate_issued(path, NULL) > options->until;
 
     if (result < 0)
         snprintf(message, sizeof message, "certificate not revoked: %s", err.text);

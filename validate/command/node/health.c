@@ -102,13 +102,16 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
     char why[300], *comment;
     struct error err = {""};
     time_t issued = certificate_issued(conf->certificate_path, NULL);
+    int result = 1;
 
     *text = '\0';
     if (issued == 0 || cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0)
         return; /* without Slurm nothing starts here */
     node = cluster_node(&cluster, name);
-    if (node && is_void(node, issued, why, sizeof why)) {
-        if (certificate_remove(conf->certificate_path, &err) < 0)
+    if (node && is_void(node, issued, why, sizeof why))
+        result = certificate_remove(conf->certificate_path, issued, &err);
+    if (result <= 0) { /* else it is not void, or gone, or issued again meanwhile */
+        if (result < 0)
             text_put(text, size, "certificate not removed: %s", err.text);
         else
             text_put(text, size, "certificate removed, %s", why);

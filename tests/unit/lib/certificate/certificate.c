@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -322,10 +323,10 @@ static void names_states(void)
              "... and its seal shows the change");
     free(altered);
 
-    is_int(certificate_remove(path, &err), 0, "a certificate is removed");
+    is_int(certificate_remove(path, 0, &err), 0, "a certificate is removed");
     state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate",
              "a removed certificate is missing");
-    is_int(certificate_remove(path, &err), 1, "... which cannot be removed again");
+    is_int(certificate_remove(path, 0, &err), 1, "... which cannot be removed again");
 }
 
 static void unsafe_files_are_invalid(void)
@@ -376,14 +377,15 @@ static void unsafe_files_are_invalid(void)
     is_int(mkfifo(path, 0644), 0, "a FIFO takes the path");
     state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file",
              "... and is invalid, without waiting");
-    is_int(certificate_remove(path, NULL), -1, "... and is not removed");
+    is_int(certificate_remove(path, 0, NULL), -1, "... and is not removed");
     unlink(path);
     write_bytes("SlurmctldHost=head\n", 19);
-    is_int(certificate_remove(path, NULL), -1, "a file that is not a certificate is not removed");
+    is_int(certificate_remove(path, 0, NULL), -1,
+           "a file that is not a certificate is not removed");
     write_bytes("muster certificate 1\nnode: n", 28);
-    is_int(certificate_remove(path, NULL), 0, "half a certificate is removed");
+    is_int(certificate_remove(path, 0, NULL), 0, "half a certificate is removed");
     write_bytes("", 0);
-    is_int(certificate_remove(path, NULL), 0, "an empty file is removed");
+    is_int(certificate_remove(path, 0, NULL), 0, "an empty file is removed");
     is_int(mkdir(path, 0755), 0, "a directory takes the path");
     state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... is invalid");
     is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... and is not replaced");
@@ -494,7 +496,7 @@ static void installs_safely(void)
     is_int(status.st_mode & 07777, 0755, "... which all may enter");
     umask(mask);
     strcat(deep, "/certificate");
-    is_int(certificate_remove(deep, &err), 0, "the certificate is removed (%s)", err.text);
+    is_int(certificate_remove(deep, 0, &err), 0, "the certificate is removed (%s)", err.text);
     *strrchr(deep, '/') = '\0';
     is_int(rmdir(deep), 0, "... and its directory is empty");
 
@@ -505,7 +507,7 @@ static void installs_safely(void)
     is_int(certificate_install(path, good_text, GOOD_SEAL, &err), -1, "... is not followed");
     unlink(name);
     close(open(name, O_WRONLY | O_CREAT, 0600));
-    is_int(certificate_remove(path, &err), 1,
+    is_int(certificate_remove(path, 0, &err), 1,
            "the temporary file of a killed install is not a certificate");
     ok(access(name, F_OK) != 0, "... and is removed");
     close(open(name, O_WRONLY | O_CREAT, 0600));
@@ -565,7 +567,41 @@ static void survives_kills(void)
     install_good();
     state_is(CERTIFICATE_VALID, verify, &facts, "level",
              "... and afterwards another one is installed");
-    is_int(certificate_remove(path, NULL), 0, "... and removed");
+    is_int(certificate_remove(path, 0, NULL), 0, "... and removed");
+}
+
+/* A removal that has read the time of issue while another process installs a newer certificate. */
+static void keeps_what_was_issued_later(void)
+{
+    struct certificate newer = good;
+    char name[sizeof path + 32], *text;
+    int fd, status = 0;
+    pid_t child;
+
+    if (geteuid() != 0) { /* only certificates of root count */
+        tap_skip("only root's certificates count");
+        return;
+    }
+    install_good();
+    is_int(certificate_remove(path, good.issued - 1, NULL), 1, "a later certificate is kept");
+    newer.issued++;
+    text = certificate_format(&newer);
+    snprintf(name, sizeof name, "%s/.certificate.new", directory);
+    fd = open(name, O_WRONLY | O_CREAT, 0600); /* as certificate_install() begins */
+    flock(fd, LOCK_EX);
+    child = fork();
+    if (child == 0) {
+        close(fd);
+        _exit(certificate_remove(path, good.issued, NULL));
+    }
+    usleep(100000);
+    dprintf(fd, "%sseal: %s\n", text, GOOD_SEAL);
+    rename(name, path);
+    close(fd);
+    free(text);
+    waitpid(child, &status, 0);
+    is_int(WEXITSTATUS(status), 1, "... also if it is installed meanwhile");
+    is_int(certificate_remove(path, newer.issued, NULL), 0, "... and removed at its own time");
 }
 
 static void names_failed_rails(void)
@@ -728,6 +764,7 @@ int main(void)
     every_change_is_detected();
     installs_safely();
     survives_kills();
+    keeps_what_was_issued_later();
     is_int(rmdir(directory), 0, "no file is left behind");
     is_int(open_descriptors(), descriptors, "... and no descriptor is open");
     is_str(certificate_state_name(CERTIFICATE_UNVERIFIABLE + 1), "unknown",

@@ -47,9 +47,9 @@ time_t certificate_issued(const char *path, const char *boot_id)
     return 100;
 }
 
-int certificate_remove(const char *path, struct error *err)
+int certificate_remove(const char *path, time_t until, struct error *err)
 {
-    removals++;
+    removals += until == 100; /* that which was read, and no later one */
     return 0;
 }
 
