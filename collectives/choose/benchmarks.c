@@ -164,20 +164,6 @@ static bool has_mpi(const struct choice *choices, unsigned count)
     return false;
 }
 
-/* Replaces the choices by those of rank 0: a rank that is out of memory predicts other times. */
-static void share_choices(const struct candidates_call *call, struct choice *choices,
-                          unsigned count)
-{
-    int numbers[CHOICES]; /* of algorithms; -1: MPI's own */
-
-    for (unsigned i = 0; i < count; i++)
-        numbers[i] = choices[i].algorithm != NULL ? (int)(choices[i].algorithm - algorithms) : -1;
-    PMPI_Bcast(numbers, (int)count, MPI_INT, 0, call->comm);
-    PMPI_Bcast(choices, (int)(count * sizeof *choices), MPI_BYTE, 0, call->comm);
-    for (unsigned i = 0; i < count; i++)
-        choices[i].algorithm = numbers[i] < 0 ? NULL : &algorithms[numbers[i]];
-}
-
 static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
                     struct machine *machine, struct error *err)
 {
@@ -201,7 +187,9 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
         return 0;
     shape.count = t->call.block;
     count = chooser_list(chooser, &shape, t->call.type, choices);
-    share_choices(&t->call, choices, count);
+    status = count > 0 && isnan(choices[0].predicted_us) ? error_set(err, "out of memory") : 0;
+    if (collective_agree(t->call.comm, status, err) < 0)
+        return -1;
     least = find_least(choices, count);
     if (t->phase != AGAIN && t->phase != phase_of(&least))
         return 0;

@@ -230,6 +230,10 @@ unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_s
                 continue;
             shape.segment = choice->segment_bytes / shape.element_bytes;
             choice->predicted_us = chooser_predict(chooser, algorithm, &shape, type);
+            if (isnan(choice->predicted_us)) {
+                choices[0] = (struct choice){algorithm, choice->segment_bytes, NAN, 0};
+                return 1;
+            }
             choice->measured_us =
                 tried_us(chooser, typical, type, algorithm->name, choice->segment_bytes, bytes);
             count++;
@@ -339,7 +343,7 @@ struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *sha
         choice = cached->choice;
     } else {
         choice = pick(chooser, shape, type, chooser_size_middle(number));
-        if (cached != NULL)
+        if (cached != NULL && !isnan(choice.predicted_us))
             *cached = (struct cached_choice){.is_known = true, .choice = choice};
     }
     chooser_make_apply(&choice, shape);

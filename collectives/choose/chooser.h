@@ -22,7 +22,7 @@ extern const size_t chooser_segments[CHOOSER_SEGMENTS];
 struct choice {
     const struct algorithm *algorithm; /* NULL: MPI's own collective */
     size_t segment_bytes;              /* 0: blocks whole */
-    double predicted_us;               /* -1: MPI's own, which has no plan */
+    double predicted_us;               /* -1: MPI's own, which has no plan; NAN: out of memory */
     double measured_us;                /* 0: not tried near this size */
 };
 
@@ -49,12 +49,14 @@ void chooser_allow_mpi(struct chooser *chooser, bool is_allowed);
 
 /* Returns the best choice for the shape, or one that is hardly slower and varies less. Keeps it for
  * later calls of nearly this size (sizes up to 19 % apart count as one). One thread at a time. The
- * algorithm applies to the shape, or is NULL for MPI's own. */
+ * algorithm applies to the shape, or is NULL for MPI's own. If predicted_us is NAN, memory for the
+ * prediction is out and the call must fail: other ranks may have chosen another algorithm. */
 struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
                            enum element_type type);
 
 /* Lists all choices that apply: measured ones first, each group in ascending order of time. Sizes
- * are not grouped. Returns the number of choices. */
+ * are not grouped. Returns the number of choices; the first has predicted_us NAN if memory is out.
+ */
 unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
                       enum element_type type, struct choice choices[CHOICES]);
 
@@ -66,7 +68,7 @@ void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,
 /* The wire format for a call, and the times that decide it. */
 struct wire_choice {
     enum wire_format wire; /* WIRE_AS_IS or WIRE_LOSSLESS */
-    double as_is_us;       /* predicted */
+    double as_is_us;       /* predicted; NAN: out of memory, the call must fail */
     double lossless_us;    /* predicted; -1: cannot be coded, or the codec was not measured */
 };
 

@@ -53,7 +53,7 @@ static inline struct cached_choice *chooser_cached(struct cached_choice **sizes,
 struct plan_shape chooser_typical_shape(const struct chooser *chooser,
                                         const struct plan_shape *shape, size_t bytes);
 
-/* Returns the predicted time in us. */
+/* Returns the predicted time in us; NAN: out of memory. */
 double chooser_predict(const struct chooser *chooser, const struct algorithm *algorithm,
                        const struct plan_shape *shape, enum element_type type);
 

@@ -3,7 +3,9 @@
 
 #include "collectives/choose/predict.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -405,6 +407,7 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
                         .element_bytes = shape->element_bytes};
     double time_us = -1;
 
+    errno = 0;
     walk.ranks = calloc((size_t)layout->ranks, sizeof *walk.ranks);
     walk.node_out_free = calloc((size_t)layout->nodes, sizeof *walk.node_out_free);
     walk.node_in_free = calloc((size_t)layout->nodes, sizeof *walk.node_in_free);
@@ -417,6 +420,8 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
         else
             error_set(err, "%s: %zu steps wait for each other", algorithm->name, walk.left);
     }
+    if (time_us < 0 && errno == ENOMEM)
+        time_us = NAN;
     free_walk(&walk);
     return time_us;
 }

@@ -16,8 +16,8 @@ enum { PREDICT_WALK_RANKS = 32 };
  * leave or reach a node share its NIC. A message above 4 KiB starts when its receiver is ready.
  * Computing takes the rank's processor; lossless coding does so at the codec's rates, and shrinks
  * messages as measured. The shape is as in a real call, with the ranks of the layout; shape->rank
- * is ignored. Returns -1 if memory is out, the algorithm does not apply, or the plans do not fit
- * each other. */
+ * is ignored. Returns -1 if the algorithm does not apply, or the plans do not fit each other; NAN
+ * if memory is out. */
 double predict_walk_us(const struct machine *machine, const struct layout *layout,
                        const struct algorithm *algorithm, const struct plan_shape *shape,
                        enum element_type type, struct error *err);

@@ -4,6 +4,8 @@
 
 #include "collectives/choose/chooser_parts.h"
 
+#include <math.h>
+
 #include "lib/constants/collectives_constants.h"
 
 /* Whether one message of the algorithm over the farthest link is faster coded: the overlap of many
@@ -40,6 +42,8 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
     if (choice.lossless_us < CHOICE_WORTH_CODING * choice.as_is_us &&
         wins_hop(chooser, &shape, type, algorithm))
         choice.wire = WIRE_LOSSLESS;
+    if (isnan(choice.lossless_us))
+        choice.as_is_us = NAN;
     return choice;
 }
 
@@ -49,7 +53,7 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
 static struct cached_choice pick_both(struct chooser *chooser, const struct plan_shape *shape,
                                       enum element_type type, size_t bytes)
 {
-    struct cached_choice made = {.is_known = true, .choice = chooser_pick(chooser, shape, type)};
+    struct cached_choice made = {.choice = chooser_pick(chooser, shape, type)};
     bool is_tried = made.choice.measured_us > 0;
     double as_is_us = is_tried ? made.choice.measured_us : made.choice.predicted_us;
     struct plan_shape coded = chooser_typical_shape(chooser, shape, bytes);
@@ -57,10 +61,14 @@ static struct cached_choice pick_both(struct chooser *chooser, const struct plan
     unsigned count;
 
     made.wire = (struct wire_choice){WIRE_AS_IS, as_is_us, -1};
-    if (!can_code(chooser, type))
+    if (!can_code(chooser, type) || isnan(made.choice.predicted_us))
         return made;
     coded.wire = WIRE_LOSSLESS;
     count = chooser_list_typical(chooser, &coded, type, choices);
+    if (count > 0 && isnan(choices[0].predicted_us)) {
+        made.choice = choices[0];
+        return made;
+    }
     for (unsigned i = 0; i < count && best.algorithm == NULL; i++) {
         coded.segment = choices[i].segment_bytes / coded.element_bytes;
         if (is_tried ? choices[i].measured_us > 0
@@ -77,6 +85,8 @@ static struct cached_choice pick_both(struct chooser *chooser, const struct plan
         coded.wire = WIRE_AS_IS;
         coded.segment = made.choice.segment_bytes / coded.element_bytes;
         made.wire = choose_wire(chooser, coded, type, made.choice.algorithm);
+        if (isnan(made.wire.as_is_us))
+            made.choice.predicted_us = NAN;
     }
     return made;
 }
@@ -95,6 +105,7 @@ struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape
         made = *cached;
     } else {
         made = pick_both(chooser, &as_is, type, chooser_size_middle(number));
+        made.is_known = !isnan(made.choice.predicted_us);
         if (cached != NULL)
             *cached = made;
     }
@@ -121,7 +132,7 @@ struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape
     typical.wire = WIRE_AS_IS;
     typical.segment = segment_bytes / shape->element_bytes;
     wire = choose_wire(chooser, typical, type, algorithm);
-    if (cached != NULL)
+    if (cached != NULL && !isnan(wire.as_is_us))
         *cached = (struct cached_choice){.choice = {algorithm, segment_bytes}, .wire = wire};
     return wire;
 }

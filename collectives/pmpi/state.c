@@ -4,6 +4,7 @@
 #include "collectives/pmpi/state.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -366,9 +367,10 @@ static bool is_as_last(const struct state_chosen *last, const struct collective_
            last->call.counts == NULL && call->counts == NULL;
 }
 
-/* Makes the choice for a call; algorithm NULL: MPI's own. */
-static void choose(const struct state_comm *comm, const struct collective_call *call,
-                   struct state_chosen *chosen)
+/* Makes the choice for a call; algorithm NULL: MPI's own. Returns 0, or -1 with err if memory is
+ * out. */
+static int choose(const struct state_comm *comm, const struct collective_call *call,
+                  struct state_chosen *chosen, struct error *err)
 {
     struct chooser *chooser = comm->tuned.chooser;
     struct wire_choice wire = {.wire = call->wire};
@@ -377,11 +379,24 @@ static void choose(const struct state_comm *comm, const struct collective_call *
 
     *chosen = (struct state_chosen){.algorithm = NULL};
     if (collective_shape(comm->tuned.collective, call, &shape, NULL) < 0)
-        return;
+        return 0;
     choice = state.chooses_wire ? chooser_pick_wire(chooser, &shape, call->type, &wire)
                                 : chooser_pick(chooser, &shape, call->type);
+    if (isnan(choice.predicted_us))
+        return error_set(err, "out of memory");
     *chosen = (struct state_chosen){*call, choice.algorithm, choice.segment_bytes, wire.wire,
                                     chooser_bytes(&shape)};
+    return 0;
+}
+
+/* Prints the error of a call and calls the error handler of the communicator. Returns its code. */
+static int fail(MPI_Comm comm, const struct collective_call *call, const struct error *err)
+{
+    fprintf(stderr, "muster: %s%s%s: %s\n", collective_kind_name(call->kind),
+            call->algorithm != NULL ? " by " : "",
+            call->algorithm != NULL ? call->algorithm->name : "", err->text);
+    return PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER) == MPI_SUCCESS ? MPI_ERR_OTHER
+                                                                         : MPI_ERR_INTERN;
 }
 
 int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_call *call)
@@ -390,19 +405,15 @@ int state_run(struct state_comm *comm_state, MPI_Comm comm, struct collective_ca
     double begin = state.has_summary ? PMPI_Wtime() : 0;
     struct error err;
 
-    if (!is_as_last(chosen, call))
-        choose(comm_state, call, chosen);
+    if (!is_as_last(chosen, call) && choose(comm_state, call, chosen, &err) < 0)
+        return fail(comm, call, &err);
     if (chosen->algorithm == NULL)
         return 1;
     call->algorithm = chosen->algorithm;
     call->segment_bytes = chosen->segment_bytes;
     call->wire = chosen->wire;
-    if (collective_run(comm_state->tuned.collective, call, &err) < 0) {
-        fprintf(stderr, "muster: %s by %s: %s\n", collective_kind_name(call->kind),
-                chosen->algorithm->name, err.text);
-        return PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER) == MPI_SUCCESS ? MPI_ERR_OTHER
-                                                                             : MPI_ERR_INTERN;
-    }
+    if (collective_run(comm_state->tuned.collective, call, &err) < 0)
+        return fail(comm, call, &err);
     if (state.has_summary)
         summary_count(call->kind, chosen->algorithm->name, chosen->bytes, PMPI_Wtime() - begin);
     return 0;

@@ -3,6 +3,7 @@
 
 #include "trainer/comm/comm.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,6 +283,8 @@ static void choose(struct comm *comm, struct collective_call *call)
         struct choice choice = may_code ? chooser_pick_wire(chooser, &shape, ELEMENT_REAL, &wire)
                                         : chooser_pick(chooser, &shape, ELEMENT_REAL);
 
+        if (isnan(choice.predicted_us))
+            watch_fault("out of memory");
         is_both = may_code;
         algorithm = choice.algorithm;
         call->segment_bytes = choice.segment_bytes;
@@ -293,6 +296,8 @@ static void choose(struct comm *comm, struct collective_call *call)
         call->segment_bytes = algorithm_default_segment(&shape) * shape.element_bytes;
     if (!is_both)
         wire = chooser_wire(chooser, &shape, ELEMENT_REAL, algorithm, call->segment_bytes);
+    if (isnan(wire.as_is_us))
+        watch_fault("out of memory");
     if (may_code)
         call->wire = wire.wire;
     note_choice(comm->tuning,

@@ -840,6 +840,51 @@ static void test_wire(void)
     layout_free(node);
 }
 
+static bool is_same_choice(const struct choice *a, const struct choice *b)
+{
+    return a->algorithm == b->algorithm && a->segment_bytes == b->segment_bytes;
+}
+
+/* One rank is out of memory: it must not choose otherwise than the others. */
+static void test_memory(void)
+{
+    struct layout *layout = make_layout("a b c d", "x x x x");
+    struct machine machine = synthetic_machine(10, 0.1);
+    struct plan_shape shape = allreduce(layout, 1 << 14);
+    const struct algorithm *ring = algorithm_find(shape.kind, "ring");
+    struct chooser *chooser = make_chooser(&machine, layout);
+    struct wire_choice both, wire,
+        expected_wire = chooser_wire(chooser, &shape, ELEMENT_FP32, ring, 1 << 18);
+    struct choice choice, expected = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &both);
+    int picks_failed = 0, wires_failed = 0, differences = 0;
+    bool has_failed = true;
+
+    chooser_destroy(chooser);
+    for (unsigned number = 1; has_failed; number += 1 + number / 8) {
+        chooser = make_chooser(&machine, layout);
+        memory_fails_at(number);
+        wire = chooser_wire(chooser, &shape, ELEMENT_FP32, ring, 1 << 18);
+        choice = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &both);
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
+        wires_failed += isnan(wire.as_is_us);
+        picks_failed += isnan(choice.predicted_us);
+        differences += !isnan(wire.as_is_us) && wire.as_is_us != expected_wire.as_is_us;
+        differences += !isnan(choice.predicted_us) && !is_same_choice(&choice, &expected);
+        wire = chooser_wire(chooser, &shape, ELEMENT_FP32, ring, 1 << 18);
+        choice = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &both);
+        differences += wire.as_is_us != expected_wire.as_is_us;
+        differences += !is_same_choice(&choice, &expected);
+        chooser_destroy(chooser);
+    }
+    is_int(differences, 0, "without memory no other choice is made, and none is kept");
+#ifndef __SANITIZE_ADDRESS__
+    ok(wires_failed > 0 && picks_failed > 0, "... but %d and %d times none", wires_failed,
+       picks_failed);
+#endif
+    layout_free(layout);
+}
+
 /* Returns whether a forced algorithm has the first segment at every size. */
 static bool has_first_segment(struct chooser *chooser, const char *name)
 {
@@ -1048,6 +1093,7 @@ int main(void)
     test_chooser();
     test_wire();
     test_joint_choice();
+    test_memory();
     test_force();
     test_background_load();
     test_cache();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,8 @@ static bool find_wire(struct sweep *sweep, enum wire_format wanted)
                                 .topology = collective_topology(sweep->comm->ours)};
     sweep->choice =
         chooser_wire(sweep->chooser, &shape, ELEMENT_FP32, sweep->algorithm, segment_bytes);
+    if (isnan(sweep->choice.as_is_us))
+        watch_fault("out of memory");
     sweep->wire = sweep->choice.wire;
     return true;
 }
