@@ -464,7 +464,7 @@ static long agree_on_steps(struct comm *comm, const char *directory, long **step
     if (comm_rank_info(comm).rank != 0)
         *steps = calloc((size_t)count + 1, sizeof **steps);
     if (!*steps && count > 0)
-        abort();
+        watch_fault("%s: out of memory", directory);
     comm_broadcast(comm, *steps, (size_t)count * sizeof **steps);
     return count;
 }

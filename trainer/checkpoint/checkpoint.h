@@ -70,7 +70,7 @@ void checkpoint_prune(const char *directory, long step, int keep);
  * ranks, 1 with *step; 0 if the directory has none that is intact, or does not exist; -1 with err
  * if the newest intact one is of another problem, or the directory or a file cannot be read: what
  * may be intact is not passed over, as the next commit would remove it. The arrays are valid only
- * after 1. */
+ * after 1. Ends the job if a rank has no memory for what the others send it. */
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
                     struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,
                     long *step, void (*complain)(const char *line), struct error *err);

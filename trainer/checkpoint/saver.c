@@ -295,7 +295,7 @@ int saver_finish(struct saver *saver, struct error *err)
     results = calloc(ranks, sizeof *results);
     ranges = calloc((ranks + 1) * count, sizeof *ranges);
     if (!results || !ranges)
-        abort();
+        watch_fault("checkpoint of step %ld: out of memory", saver->step);
     own = ranges + ranks * count;
     for (size_t i = 0; i < count; i++)
         own[i] = (struct manifest_piece){saver->copies[i].first, saver->copies[i].count};

@@ -36,7 +36,7 @@ int saver_begin(struct saver *saver, long step, struct error *err);
 bool saver_is_writing(const struct saver *saver);
 
 /* Waits for all ranks' shards of the checkpoint that was begun, if any, and commits it. Collective.
- * Returns 0, or -1 with err "checkpoint of step N: ...". */
+ * Returns 0, or -1 with err "checkpoint of step N: ...". Ends the job if memory is out. */
 int saver_finish(struct saver *saver, struct error *err);
 
 /* A checkpoint that was begun and not finished stays unfinished. Not collective. */

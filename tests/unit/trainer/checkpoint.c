@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/text.h"
@@ -448,6 +449,29 @@ static void copying_reports_steps(void)
     free_state(&state);
 }
 
+/* The other ranks would wait for one without memory. */
+static void missing_memory_ends_the_job(void)
+{
+    struct checkpoint_state state = state_of(0, 5);
+    struct saver *saver = NULL;
+    pid_t child = fork();
+    int status = -1;
+
+    if (child == 0) {
+        if (saver_create(directory, &problem, self_comm, &state, 1, 3, &saver, &err) != 0 ||
+            saver_begin(saver, 960, &err) != 0)
+            _exit(99);
+        while (saver_is_writing(saver))
+            usleep(1000);
+        memory_fails_at(1);
+        saver_finish(saver, &err);
+        _exit(memory_has_failed() ? 1 : 3); /* under AddressSanitizer none fails */
+    }
+    waitpid(child, &status, 0);
+    is_int(status, 3 << 8, "a rank without memory to finish a checkpoint ends the job");
+    free_state(&state);
+}
+
 /* A manifest as large as that of thousands of ranks, each with parts of every tensor. */
 static void long_manifests_are_read(void)
 {
@@ -561,6 +585,7 @@ int main(void)
     incomplete_list_is_an_error();
     damaged_checkpoints_do_not_count();
     copying_reports_steps();
+    missing_memory_ends_the_job();
     long_manifests_are_read();
     manifest_is_complete_or_null();
     pieces_must_be_complete();
