@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# apt-get purge removes muster's folders on the node, but not file systems that are mounted there.
+# apt-get purge removes muster's folders on the node, but not file systems that are mounted there, nor the
+# journal of a run that is not over.
 . "$(dirname "$0")/command.sh"
 unshare -m true 2>/dev/null || skip_all 'no mount namespaces'
 purged() { # MOUNTED[:WHAT]...: prints what is left of three folders with a file and a folder each
@@ -21,6 +22,8 @@ purged() { # MOUNTED[:WHAT]...: prints what is left of three folders with a file
         for folder in /etc/muster /var/lib/muster /run/muster "${@%:*}"; do
             mkdir -p "$folder/folder" && : >"$folder/folder/file"
         done
+        [ -z "$LOCKED" ] || { mkdir /var/lib/muster/runs && : >/var/lib/muster/runs/gone &&
+            exec 9>"/var/lib/muster/runs/$LOCKED" && flock 9; }
         mkdir -p /var/lib/systemd/timers && : >/var/lib/systemd/timers/stamp-muster-certify.timer
         sh "$postrm" purge 2>/dev/null || echo "status $?"
         ls /var/lib/systemd/timers
@@ -40,6 +43,8 @@ $shared/folder/file" "... with everything beside the mount: $shared"
 $own
 $shared/folder/file" '... also if mounted from the same file system'
 done
+is "$(LOCKED=20261120-161200-1a2b purged)" '/var/lib/muster/runs/20261120-161200-1a2b
+/var/lib/muster' 'the journal of a run that is not over stays, those of others do not'
 is "$(purged /var/lib/muster2)" '' 'a mount with a similar name keeps nothing'
 
 done_testing
