@@ -18,6 +18,11 @@ done
 is "$(grep -h '^ExecStart=' "$dir"/muster-certify*.service)" "ExecStart=$program certify --idle
 ExecStart=-$program certify --suspects
 ExecStart=$program certify --due" 'what the services run'
+state=$(sed -n "s|^localstatedir = ||; T; s|\${prefix}|$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")|; p" \
+    "$top_builddir/Makefile")/lib/muster
+is "$(sed -n 's/^ExecStartPre=.* //p; /^StateDirectory=/p' "$dir"/muster-*.service)" "$state
+$state
+$state" '... each makes the folder of the state, and no other'
 for unit in certify certify-idle; do
     ok "the keeper outlives a killed run of muster-$unit.service" grep -q '^KillMode=process$' \
         "$dir/muster-$unit.service"
