@@ -67,17 +67,22 @@ if unshare -m true 2>/dev/null; then
 else
     skip 2 'no mount namespaces'
 fi
-# the user of the RPM, of a group that is there beforehand
+# the user of the RPM, of a group that is there beforehand; and what is installed
 mkdir "$dir/rpm"
 printf '#!/bin/sh\n[ "$*" = "group $GROUP" ]\n' >"$dir/rpm/getent"
 printf '#!/bin/sh\necho "$*"\n' >"$dir/rpm/useradd"
+printf '#!/bin/sh\necho "$OLD"\n' >"$dir/rpm/rpm"
 chmod +x "$dir"/rpm/*
-user() { # GROUP-THAT-IS-THERE
-    sed -n '/^%pre$/,/^$/p' "$top_srcdir/packaging/rpm/muster.spec" | sed 1d |
-        PATH=$dir/rpm:$PATH GROUP=$1 sh -e
+before_rpm() { # GROUP-THAT-IS-THERE [INSTALLED]: what the RPM of 0.1.9-1 does
+    sed -n '/^%pre$/,/^$/p' "$top_srcdir/packaging/rpm/muster.spec" |
+        sed '1d; s/%{version}-%{release}/0.1.9-1/; s/%%/%/g' |
+        PATH=$dir/rpm:$PATH GROUP=$1 OLD=${2-} sh -es $((1 + 0${2+1})) 2>&1
 }
-like "$(user '')" '^--system --user-group .* muster$' 'the RPM makes user and group'
-like "$(user muster)" '^--system --gid=muster .* muster$' '... or the user for a group that is there'
+like "$(before_rpm '')" '^--system --user-group .* muster$' 'the RPM makes user and group'
+like "$(before_rpm muster)" '^--system --gid=muster .* muster$' '... or the user for a group that is there'
+like "$(before_rpm muster 0.1.9-1)" '^--system --gid=muster .* muster$' '... also if it replaces itself'
+is "$(before_rpm muster 0.1.10-1)" "muster: 0.1.10-1 has left its state; the older 0.1.9-1 cannot read it; remove \
+muster and /var/lib/muster first" '... and refuses to replace a later one'
 # every option that the units use exists
 for words in 'certify --suspects' 'certify --due' 'certify --idle'; do
     # shellcheck disable=SC2086 # two words
