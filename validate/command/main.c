@@ -18,7 +18,7 @@ struct command {
 static const struct command commands[] = {
     {"certificate", "show, verify, issue or renew this node's certificate", command_certificate},
     {"certify", "test nodes, certify the good ones, drain the bad ones", command_certify},
-    {"check", "check this node alone, in under a second", command_check},
+    {"check", "check this node alone", command_check},
     {"compare", "find nodes that differ from others, and how", command_compare},
     {"conf", "print or check the configuration", command_configuration},
     {"doctor", "check everything that muster needs, and print what to fix", command_doctor},

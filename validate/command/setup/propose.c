@@ -207,8 +207,7 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
     if (slurm_lines_value(slurm, "HealthCheckProgram", program, sizeof program)) {
         if (strcmp(program, health_check) == 0)
             return interval_note(slurm, false, notes, err);
-        snprintf(note, sizeof note,
-                 "HealthCheckProgram is %s: let it call %s, which takes at most a second", program,
+        snprintf(note, sizeof note, "HealthCheckProgram is %s: let it call %s", program,
                  health_check);
         return hostlist_append(notes, note);
     }
