@@ -368,7 +368,7 @@ static int fill(struct record *record, json_t *object, struct error *err)
     if (record->code != FAULT_UNLISTED)
         record->remediation = NULL;
     if (!record->suite || !record->test) {
-        error_set(err, "no %s", record->suite ? "test" : "suite");
+        error_set(err, "no field %s", record->suite ? "test" : "suite");
         return 1;
     }
     return 0;

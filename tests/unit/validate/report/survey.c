@@ -403,7 +403,7 @@ static void test_doubts(void)
 {
     check_doubt("{'suite':'a','test':'b','value':'1'}", "value is a string, expected a number");
     check_doubt("{'suite':'a','test':'b','verdict':'good'}", "verdict is good, expected pass");
-    check_doubt("{'suite':'a'}", "no test");
+    check_doubt("{'suite':'a'}", "no field test");
     check_doubt("[]", "the line is an array, expected an object");
     check_doubt("{'suite':'a','test':'b','value':1}", "value without a unit");
     check_doubt("{'suite':'a','test':'b','value':-1,'unit':'Mb/s'}", "value is -1 Mb/s");
