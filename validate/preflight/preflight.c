@@ -258,8 +258,8 @@ static int run(struct preflight *preflight)
     }
     /* a step runs as the user of its job: nobody else can be in a job of root */
     if (privileges_are_refused()) {
-        print_message(preflight, "skipped, since this is root's job: the battery %s%s",
-                      privileges_refusal, preflight->options.has_step ? "; the step starts" : "");
+        print_message(preflight, "skipped: %s%s", privileges_refusal,
+                      preflight->options.has_step ? "; the step starts" : "");
         return COMMAND_UNKNOWN;
     }
     step_clean_environment();
