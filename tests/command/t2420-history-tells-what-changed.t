@@ -61,6 +61,8 @@ history --accept >/dev/null 2>&1
 is $? 2 '--accept without a node is refused'
 history -m why n2 >/dev/null 2>&1
 is $? 2 '-m without --accept is refused'
+history --days 7 n2 >/dev/null 2>&1
+is $? 2 '--days without --offenders or --value is refused'
 mv "$dir/kept.db" "$dir/history.db"
 text=$(history eth1)
 like "$text" '^n3 +eth1 +sends ' 'a part of all nodes'

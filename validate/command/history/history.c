@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/memory_stream.h"
+#include "lib/constants/policy_constants.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
@@ -79,7 +80,7 @@ static const struct option_row rows[] = {
            OPTION_FIELD(struct options, is_campaigns)),
     COMMAND_CONFIG(struct options),
     OPTION('\0', "days", "N", "with --offenders or --value: look back this number of days", INT,
-           OPTION_FIELD(struct options, days), OPTION_RANGE(1, 36500), .initial = "90"),
+           OPTION_FIELD(struct options, days), OPTION_RANGE(1, 36500), .unset = "90"),
     OPTION('d', "diff", NULL,
            "print what changed between two runs: verdicts, figures beyond noise, facts; a run is "
            "an ID, a prefix of one, last, or previous",
@@ -139,6 +140,10 @@ static int options_read(int argc, char **argv, struct options *options)
         return command_misuse(set.name, "--accept requires a node, and optionally a part");
     if (options->message && !options->is_accept)
         return command_misuse(set.name, "--message needs --accept");
+    if (options->days > 0 && !options->is_offenders && !options->is_value)
+        return command_misuse(set.name, "--days needs --offenders or --value");
+    if (options->days == 0)
+        options->days = IDLE_RISK_S / 86400;
     if (options->is_diff && options->count < 2)
         return command_misuse(set.name, "--diff needs two runs: last, previous, or names");
     most = options->is_diff                                                 ? 3
