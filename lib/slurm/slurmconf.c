@@ -80,8 +80,8 @@ int slurm_client_directory(const char *root, char *directory, size_t size, struc
             return 0;
     }
     directory[0] = '\0';
-    return error_set(err, "no slurm.conf in " MUSTER_SLURMSYSCONFDIR " or " CONFIGLESS
-                          "; set SLURM_CONF");
+    return error_set(err, "no slurm.conf in " MUSTER_SLURMSYSCONFDIR " or " CONFIGLESS "%s",
+                     *root ? "" : "; set SLURM_CONF");
 }
 
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err)

@@ -20,7 +20,7 @@ rm -rf "${root:?}/etc"
 mkdir -p "$slurm"
 setup
 is "$status" 3 'a host without slurm.conf: status 3'
-like "$said" 'muster setup: .*slurm.conf' '... in one line'
+like "$said" "^muster setup: $root: no slurm.conf in [^ ]+ or [^ ]+\$" '... in one line'
 
 printf 'ClusterName=made\nHealthCheckInterval=60\n' >"$slurm/slurm.conf"
 first=$(state)

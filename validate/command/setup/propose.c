@@ -231,6 +231,8 @@ static int slurm_read(const char *root, char *directory, size_t size, struct slu
     char real[PATH_MAX];
     int rv = slurm_directory(root, directory, size, err);
 
+    if (rv != 0 && *root)
+        error_prefix(err, "%s", root);
     if (rv == 0)
         rv = slurm_lines_read(root, directory, "slurm.conf", slurm, err);
     for (size_t i = 0; rv == 0 && i < slurm->file_count; i++)
