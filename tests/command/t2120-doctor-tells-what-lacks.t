@@ -96,6 +96,9 @@ like "$page" '^fail +plugin +[^ ]+: optional by .*, not in /opt/plugins' '... a 
 like "$page" '^fail +user +[^ ]+: no user muster' '... no user'
 like "$page" '^fail +battery .*/muster-links: No such file' '... a program of the battery'
 like "$page" '^fail +spool +[^ ]+: /spool: No such file' '... the spool'
+echo 'Include missing.conf' >>"$root/etc/slurm/slurm.conf"
+doctor
+like "$page" '^unknown +slurm +[^ ]+: /etc/slurm/slurm.conf:6: Include: ' '... a part of slurm.conf'
 rm "$root/etc/slurm/slurm.conf"
 doctor
 like "$page" '^fail +slurm ' '... no slurm.conf'

@@ -79,7 +79,8 @@ static int doctor(const char *name, const struct options *options,
             site.root, site.slurm_directory, sizeof site.slurm_directory, &site.slurm_error) != 0)
         *site.slurm_directory = '\0';
     else
-        slurm_lines_read(site.root, site.slurm_directory, "slurm.conf", &site.slurm, &err);
+        slurm_lines_read(site.root, site.slurm_directory, "slurm.conf", &site.slurm,
+                         &site.slurm_error);
     doctor_host(&site,
                 !options->is_here ? "head"
                 : *node           ? node

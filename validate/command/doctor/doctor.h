@@ -43,7 +43,7 @@ struct doctor_site {
     const struct fabric *fabric;
     char slurm_directory[512]; /* "": there is no slurm.conf */
     struct slurm_lines slurm;  /* slurm.conf */
-    struct error slurm_error;
+    struct error slurm_error;  /* "": all of it was read */
 };
 
 /* A precondition: check() fills found and returns the verdict; cure is what to do about it. */

@@ -53,9 +53,9 @@ static enum verdict look_version(const struct doctor_site *site, char found[DOCT
 
 static enum verdict look_slurm(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    if (!*site->slurm_directory) {
+    if (*site->slurm_error.text) {
         SAY("%s", site->slurm_error.text);
-        return VERDICT_FAIL;
+        return *site->slurm_directory ? VERDICT_UNKNOWN : VERDICT_FAIL;
     }
     if (site->slurm.file_count > 0)
         SAY("%s", site->slurm.files[0]);
