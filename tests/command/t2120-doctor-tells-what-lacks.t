@@ -8,7 +8,9 @@ root=$dir
 
 value() { sed -n "s/^$1 = //p" "$top_builddir/Makefile" | head -n 1; }
 bin=$(value prefix)/bin
-mkdir -p "$root"/{etc/slurm/plugstack.conf.d,opt/plugins,var/lib/muster,spool,sys/class/net,proc} "$root$bin"
+state=$(value localstatedir)/lib
+state=${state/'${prefix}'/$(value prefix)}
+mkdir -p "$root"/{etc/slurm/plugstack.conf.d,opt/plugins,spool,sys/class/net,proc} "$root$bin" "$root$state"
 for program in launch links collectives; do
     install -m 755 /dev/null "$root$bin/muster-$program"
 done
@@ -36,6 +38,7 @@ like "$page" '^ +cure: .*make its line in plugstack.conf active' '... with the c
 like "$page" '^pass +battery ' 'the battery'
 like "$page" '^pass +user +[^ ]+: muster, UID 77' 'its user'
 like "$page" '^pass +spool ' 'the spool'
+like "$page" '^pass +state ' 'the directory of its state, which muster makes, may be missing'
 
 sed -i 's,^SlurmdSpoolDir=.*,SlurmdSpoolDir=/spool/slurmd.%n,' "$root/etc/slurm/slurm.conf"
 doctor
@@ -89,13 +92,14 @@ doctor
 like "$page" '^pass +plugin +[^ ]+: optional by .*, in /opt/plugins' '... or where its line says'
 sed -i 's,/opt/plugins/,,' "$root/etc/slurm/plugstack.conf.d/muster.conf"
 sed -i 's,^PluginDir=.*,PluginDir=/opt/plugins,' "$root/etc/slurm/slurm.conf"
-rm -r "$root/opt/plugins/spank_muster.so" "$root/etc/passwd" "$root$bin/muster-links" "$root/spool"
+rm -r "$root/opt/plugins/spank_muster.so" "$root/etc/passwd" "$root$bin/muster-links" "$root/spool" "$root$state"
 doctor
 is "$status" 1 'missing preconditions fail'
 like "$page" '^fail +plugin +[^ ]+: optional by .*, not in /opt/plugins' '... a missing plugin'
 like "$page" '^fail +user +[^ ]+: no user muster' '... no user'
 like "$page" '^fail +battery .*/muster-links: No such file' '... a program of the battery'
 like "$page" '^fail +spool +[^ ]+: /spool: No such file' '... the spool'
+like "$page" '^fail +state +[^ ]+: .*: No such file' '... the directory above that of the state'
 echo 'Include missing.conf' >>"$root/etc/slurm/slurm.conf"
 doctor
 like "$page" '^unknown +slurm +[^ ]+: /etc/slurm/slurm.conf:6: Include: ' '... a part of slurm.conf'
