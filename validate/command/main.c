@@ -21,7 +21,7 @@ static const struct command commands[] = {
     {"check", "check this node alone", command_check},
     {"compare", "find nodes that differ from others, and how", command_compare},
     {"conf", "print or check the configuration", command_configuration},
-    {"doctor", "check everything that muster needs, and print what to fix", command_doctor},
+    {"doctor", "check what muster needs, and print what to fix", command_doctor},
     {"explain", "show the environment that tasks get on this node, and why", command_explain},
     {"history", "show what earlier certifications found", command_history},
     {"interfaces", "show, make or undo the interface settings for jobs", command_interfaces},
