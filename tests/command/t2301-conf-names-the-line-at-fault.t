@@ -27,8 +27,8 @@ is "$("$muster" conf --config "$dir" 2>&1)" \
     "muster conf: $dir: is not a regular file" 'a directory is refused'
 "$muster" conf --what >/dev/null 2>&1
 is $? 2 'an unknown option'
-"$muster" conf what >/dev/null 2>&1
-is $? 2 'an extra argument'
+text=$("$muster" conf --check what 2>&1)
+is "$? ${text%%$'\n'*}" '2 muster conf: unexpected argument "what"; name the file with -c' 'an extra argument'
 printf 'OnMissing=maybe' >"$dir/conf"
 for command in 'certificate verify' 'revoke' 'inventory'; do
     MUSTER_CONF=$dir/conf "$muster" $command >/dev/null 2>"$dir/said"

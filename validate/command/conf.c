@@ -35,6 +35,7 @@ static const struct option_set set = {
                "meaning and allowed values. The output is a valid muster.conf.",
     .status = "0 valid, 2 invalid; the line at fault is named.",
     .rows = rows,
+    .words_hint = "name the file with -c",
 };
 
 /* Prints each line of the configuration as a JSON line. Returns 0, or -1 with errno. */
