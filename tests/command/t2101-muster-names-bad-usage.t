@@ -98,9 +98,13 @@ like "$text" "^muster inventory: unexpected argument \"extra\"" '... and is name
 like "$("$muster" check --only host.space <&- 2>&-)" '^[a-z]+ +host\.space .* free' \
     'closed standard input and error do no harm'
 if env --ignore-signal=CHLD true 2>/dev/null; then
-    is "$(SLURM_CONF=/no/such env --ignore-signal=CHLD "$muster" watch 1 2>&1)" \
-        "$(SLURM_CONF=/no/such "$muster" watch 1 2>&1)" 'with SIGCHLD ignored it still waits for its children'
+    : >"$dir/empty.conf"
+    is "$(SLURM_CONF=$dir/empty.conf env --ignore-signal=CHLD "$muster" watch 1 2>&1)" \
+        "$(SLURM_CONF=$dir/empty.conf "$muster" watch 1 2>&1)" 'with SIGCHLD ignored it still waits for its children'
 else
     skip 1 'env has no --ignore-signal'
 fi
+text=$(SLURM_CONF=/no/such timeout 30 "$muster" watch 1 2>&1)
+is "$? $text" "3 muster watch: cannot read Slurm's configuration: SLURM_CONF=/no/such: No such file or directory" \
+    'a slurm.conf that is not there is reported at once'
 done_testing

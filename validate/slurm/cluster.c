@@ -65,12 +65,15 @@ static void commands_find(void)
 int cluster_open(struct error *err)
 {
     static bool is_open;
+    const char *path = getenv("SLURM_CONF");
     char text[400] = "";
     int ends[2], status = 0;
     pid_t pid;
 
     if (is_open)
         return 0;
+    if (path && access(path, F_OK) != 0) /* libslurm waits a minute for this file to appear */
+        return error_set(err, "cannot read Slurm's configuration: SLURM_CONF=%s: %m", path);
     if (pipe(ends) != 0)
         return error_set(err, "cannot read Slurm's configuration: %m");
     fflush(NULL);
