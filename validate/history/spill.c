@@ -174,15 +174,31 @@ static int take_in_file(sqlite3 *database, const char *path, const char *waiting
     return 0;
 }
 
+/* Lists the runs that wait in place i. The path itself is no pattern. Returns false after the last
+ * place. */
+static bool list(const char *path, int i, glob_t *found)
+{
+    char text[PATH], pattern[2 * PATH], *end = pattern;
+
+    *found = (glob_t){0};
+    if (!place(path, i, "*", text, sizeof text))
+        return false;
+    for (const char *at = text, *any_run = strrchr(text, '*'); *at; *end++ = *at++)
+        if (at != any_run && strchr("\\*?[", *at))
+            *end++ = '\\';
+    *end = '\0';
+    if (glob(pattern, 0, NULL, found) != 0)
+        found->gl_pathc = 0;
+    return true;
+}
+
 bool spill_waits(const char *path)
 {
-    char pattern[PATH];
     bool waits = false;
+    glob_t found;
 
-    for (int i = 0; place(path, i, "*", pattern, sizeof pattern) && !waits; i++) {
-        glob_t found = {0};
-
-        waits = glob(pattern, 0, NULL, &found) == 0;
+    for (int i = 0; !waits && list(path, i, &found); i++) {
+        waits = found.gl_pathc > 0;
         globfree(&found);
     }
     return waits;
@@ -190,14 +206,10 @@ bool spill_waits(const char *path)
 
 int spill_take_in(sqlite3 *database, const char *path, struct error *err)
 {
-    char pattern[PATH];
     int result = 0;
+    glob_t found;
 
-    for (int i = 0; place(path, i, "*", pattern, sizeof pattern) && result == 0; i++) {
-        glob_t found;
-
-        if (glob(pattern, 0, NULL, &found) != 0)
-            continue;
+    for (int i = 0; result == 0 && list(path, i, &found); i++) {
         for (size_t k = 0; k < found.gl_pathc && result == 0; k++)
             result = take_in_file(database, path, found.gl_pathv[k], err);
         globfree(&found);

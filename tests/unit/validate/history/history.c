@@ -513,6 +513,8 @@ static void test_bad_databases(void)
     test_waiting("older.db", "found schema 3 of an older muster");
     is_int(mkdir(path_in("directory.db"), 0755), 0, "a directory is made");
     test_waiting("directory.db", "found a directory, expected a database");
+    tree_put(directory, "[a]*/b\\?[c].db", garbage);
+    test_waiting("[a]*/b\\?[c].db", "file is not a database");
     is_int(add_run("/dev/null/x/history.db", "r9", 1, VERDICT_PASS, VERDICT_PASS),
            geteuid() == 0 ? 1 : -1,
            "a directory that cannot be written: the run waits in /run (%s)", err.text);
