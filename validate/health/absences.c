@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char title[] = "muster absences 1";
+static const char title[] = "muster absences 2";
 
 void absences_init(struct absences *absences, const char *boot_id)
 {
@@ -34,7 +34,8 @@ static struct absence *find(struct absences *absences, enum fault_code code, con
     return absence;
 }
 
-unsigned absences_take(struct absences *absences, enum fault_code code, const char *part)
+unsigned absences_take(struct absences *absences, const char *test, enum fault_code code,
+                       const char *part)
 {
     struct absence *absence = find(absences, code, part);
 
@@ -43,10 +44,11 @@ unsigned absences_take(struct absences *absences, enum fault_code code, const ch
     if (!absence->is_missing && absence->times < ABSENCES_IN_A_ROW)
         absence->times++;
     absence->is_missing = true;
+    snprintf(absence->test, sizeof absence->test, "%s", test);
     return absence->times;
 }
 
-/* Each line: times, code, and the part up to the end of the line. */
+/* Each line: times, test, code, and the part up to the end of the line. */
 int absences_write(const void *what, FILE *stream)
 {
     const struct absences *absences = what;
@@ -54,7 +56,7 @@ int absences_write(const void *what, FILE *stream)
     fprintf(stream, "%s\nboot %s\n", title, absences->boot_id);
     for (size_t i = 0; i < absences->count; i++)
         if (absences->items[i].is_missing)
-            fprintf(stream, "%u %s %s\n", absences->items[i].times,
+            fprintf(stream, "%u %s %s %s\n", absences->items[i].times, absences->items[i].test,
                     catalog_fault(absences->items[i].code)->name, absences->items[i].part);
     return ferror(stream) ? -1 : 0;
 }
@@ -62,16 +64,18 @@ int absences_write(const void *what, FILE *stream)
 static void parse_line(struct absences *absences, const char *line)
 {
     struct absence *absence;
-    char name[64];
+    char test[sizeof absence->test], name[64];
     unsigned times;
     int behind = -1;
 
-    if (sscanf(line, "%u %63s%n", &times, name, &behind) != 2 || behind < 0 ||
+    if (sscanf(line, "%u %31s %63s%n", &times, test, name, &behind) != 3 || behind < 0 ||
         line[behind] != ' ' || !absences_concern(catalog_fault_parse(name)))
         return;
     absence = find(absences, catalog_fault_parse(name), line + behind + 1);
-    if (absence)
-        absence->times = times < ABSENCES_IN_A_ROW ? times : ABSENCES_IN_A_ROW;
+    if (!absence)
+        return;
+    absence->times = times < ABSENCES_IN_A_ROW ? times : ABSENCES_IN_A_ROW;
+    strcpy(absence->test, test);
 }
 
 int absences_parse(struct absences *absences, char *text, const char *boot_id)

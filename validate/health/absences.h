@@ -18,9 +18,10 @@ struct absences {
     char boot_id[40];
     struct absence {
         enum fault_code code;
+        char test[32]; /* that found it */
         char part[64]; /* "" */
         unsigned times;
-        bool is_missing; /* in this check */
+        bool is_missing; /* in this check, or in the last one if its test does not run in this */
     } items[ABSENCES_MOST];
     size_t count;
 };
@@ -32,9 +33,10 @@ void absences_init(struct absences *absences, const char *boot_id);
  */
 bool absences_concern(enum fault_code code);
 
-/* Notes that this check does not find the part. Returns in how many checks in a row it is missing,
- * this one included; ABSENCES_IN_A_ROW if there is no room for it. */
-unsigned absences_take(struct absences *absences, enum fault_code code, const char *part);
+/* Notes that the test does not find the part in this check. Returns in how many checks in a row it
+ * is missing, this one included; ABSENCES_IN_A_ROW if there is no room for it. */
+unsigned absences_take(struct absences *absences, const char *test, enum fault_code code,
+                       const char *part);
 
 /* Writes the parts that this check missed as text, for the next check, and parses the text.
  * absences_parse() returns -1 and no absences for a text of another boot or another format. It

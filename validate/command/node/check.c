@@ -72,12 +72,17 @@ static void faults_end(struct faults *faults, const struct checks *checks, char 
 
 #define ABSENCES_FILE "/run/muster/absences"
 
-static void absences_load(const struct inventory *inventory, struct absences *absences)
+/* Loads the absences. One that only a test outside `only` can find stays as it is. */
+static void absences_load(const struct inventory *inventory, const char *only,
+                          struct absences *absences)
 {
     char *text = state_file_read(ABSENCES_FILE);
 
     if (!text || absences_parse(absences, text, inventory->boot_id) != 0)
         absences_init(absences, inventory->boot_id);
+    for (size_t i = 0; i < absences->count; i++)
+        absences->items[i].is_missing =
+            !check_is_wanted(&(struct check){.name = absences->items[i].test}, only);
     free(text);
 }
 
@@ -102,8 +107,8 @@ static struct record with_absences(const struct record *record, struct absences 
 
     if (record->verdict == VERDICT_FAIL && absences_concern(record_code(record)) &&
         !catalog_is_test(record->test, TEST_HOST_LOG) &&
-        absences_take(absences, record_code(record), record->part ? record->part : "") <
-            ABSENCES_IN_A_ROW)
+        absences_take(absences, record->test, record_code(record),
+                      record->part ? record->part : "") < ABSENCES_IN_A_ROW)
         judged.verdict = VERDICT_WARN;
     return judged;
 }
@@ -251,7 +256,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
                             .context = &output};
 
     if (options->as_health && geteuid() == 0) { /* only root can save the absences */
-        absences_load(node_view->inventory, &absences);
+        absences_load(node_view->inventory, options->only, &absences);
         output.absences = &absences;
         faults.stream = memory_stream(&faults.text, &faults.size);
         output.faults = &faults;

@@ -23,7 +23,7 @@ static void next_check(const char *boot)
 
 static unsigned count_missing(enum fault_code code, const char *part)
 {
-    return absences_take(&absences, code, part);
+    return absences_take(&absences, "gpu.health", code, part);
 }
 
 int main(void)
@@ -58,10 +58,12 @@ int main(void)
        "missing parts can come back, broken ones do not");
     strcpy(text, "somebody else's\n");
     is_int(absences_parse(&absences, text, "boot"), -1, "a foreign text is refused");
-    strcpy(text, "muster absences 1\nboot boot\n2 gpu_lost gpu1\n9999 gpu_lost gpu2\nx\n"
-                 "2 gpu_memory_errors gpu1\n2 gpu_lost\n2 gpu_lost gpu3");
+    strcpy(text, "muster absences 2\nboot boot\n2 gpu.health gpu_lost gpu1\n"
+                 "9999 gpu.health gpu_lost gpu2\nx\n2 gpu.health gpu_memory_errors gpu1\n"
+                 "2 gpu.health gpu_lost\n2 gpu.health gpu_lost gpu3");
     is_int(absences_parse(&absences, text, "boot"), 0, "a text that was cut off is read");
     is_int(absences.count, 2, "... up to its last complete and valid line");
+    is_str(absences.items[0].test, "gpu.health", "... with the test");
     is_int(count_missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with counts limited");
     absences_init(&absences, "boot");
     for (int i = 0; i < ABSENCES_MOST; i++) {
