@@ -5,6 +5,7 @@
 . "$(dirname "$0")/command.sh"
 needs muster
 root=$dir
+umask 022 # the files of a site that users can read
 
 value() { sed -n "s/^$1 = //p" "$top_builddir/Makefile" | head -n 1; }
 bin=$(value prefix)/bin
@@ -67,6 +68,13 @@ chmod 600 "$root$conf" # as an editor may leave it with umask 077
 doctor
 like "$page" "^fail +configuration +[^ ]+: $conf has mode 0600: users' srun cannot read it" \
     '... and one that users cannot read is reported'
+echo NoSuchKey=1 >"$root$conf"
+echo MTU=9001 >"$root/named.conf"
+doctor --config "$root/named.conf" --bundle "$root/named.tar"
+like "$page" "^pass +configuration +[^ ]+: $root/named.conf is valid, checksum " '... --config names another file'
+is "$(tar -xOf "$root/named.tar" muster-doctor/muster.conf)" 'MTU=9001' '... which the bundle has'
+like "$(MUSTER_CONF=$root/named.conf "$muster" doctor --here 2>&1)" \
+    "^pass +configuration +[^ ]+: $root/named.conf is valid, " '... and so does MUSTER_CONF'
 rm "$root$conf"
 chmod 640 "$root/etc/slurm/plugstack.conf"
 doctor

@@ -72,7 +72,7 @@ static void file_add(FILE *tar, const struct doctor_site *site, const char *path
     size_t size = 0;
     FILE *stream;
 
-    snprintf(whole, sizeof whole, "%s%s", site->root, path);
+    snprintf(whole, sizeof whole, "%s%s", path == site->config ? "" : site->root, path);
     if (conf_load(whole, &text, &err) == 0 && (stream = memory_stream(&kept, &size))) {
         secrets_leave_out(stream, text);
         if (fclose(stream) == 0)
@@ -108,7 +108,7 @@ int doctor_bundle(const char *path, const struct doctor_site *site, struct findi
             member_write(tar, "findings.jsonl", text, size);
         free(text);
     }
-    file_add(tar, site, conf_default_path(), "muster.conf");
+    file_add(tar, site, site->config ? site->config : conf_default_path(), "muster.conf");
     if (site->slurm.file_count > 0)
         file_add(tar, site, site->slurm.files[0], "slurm/slurm.conf");
     for (size_t i = 0; *site->slurm_directory && i < sizeof files / sizeof *files; i++) {

@@ -63,10 +63,19 @@ static int status_of(const struct findings *findings)
                                                                  : COMMAND_PASS;
 }
 
+/* Returns the path of muster.conf that the user named, as command_node_open() reads it, or NULL. */
+static const char *named_configuration(const struct options *options)
+{
+    const char *named = options->config || options->root ? options->config : getenv("MUSTER_CONF");
+
+    return named && *named ? named : NULL;
+}
+
 static int doctor(const char *name, const struct options *options,
                   const struct node_view *node_view)
 {
     struct doctor_site site = {.root = strcmp(node_view->root, "/") == 0 ? "" : node_view->root,
+                               .config = named_configuration(options),
                                .conf = &node_view->conf,
                                .inventory = node_view->inventory,
                                .fabric = &node_view->fabric};
@@ -104,12 +113,12 @@ static int doctor(const char *name, const struct options *options,
 /* Whether the default configuration cannot be read; look_configuration() then reports it. */
 static bool has_broken_configuration(const struct options *options)
 {
-    const char *named = options->config ? options->config : getenv("MUSTER_CONF");
+    const char *named = named_configuration(options);
     struct conf conf;
     struct error err;
-    bool is_broken = !(named && *named) && conf_read(NULL, &conf, &err) < 0;
+    bool is_broken = !named && conf_read(NULL, &conf, &err) < 0;
 
-    if (!(named && *named))
+    if (!named)
         conf_clear(&conf);
     return is_broken;
 }

@@ -37,7 +37,8 @@ void doctor_clear(struct findings *findings);
 
 /* Data of a host, read once for all preconditions. */
 struct doctor_site {
-    const char *root; /* "" is this machine */
+    const char *root;   /* "" is this machine */
+    const char *config; /* muster.conf if it is named, not below root; NULL: the default */
     const struct conf *conf;
     const struct inventory *inventory;
     const struct fabric *fabric;

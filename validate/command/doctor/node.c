@@ -31,7 +31,7 @@ static const char *path_below(const struct doctor_site *site, const char *path)
 {
     static char whole[1200];
 
-    snprintf(whole, sizeof whole, "%s%s", site->root, path);
+    snprintf(whole, sizeof whole, "%s%s", path == site->config ? "" : site->root, path);
     return whole;
 }
 
@@ -67,7 +67,7 @@ static enum verdict look_slurm(const struct doctor_site *site, char found[DOCTOR
 /* Reports a hash of the configuration file, so that nodes with another file differ. */
 static enum verdict look_configuration(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    const char *path = conf_default_path();
+    const char *path = site->config ? site->config : conf_default_path();
     struct error err;
     struct sha256 sum;
     unsigned char digest[32];
