@@ -143,7 +143,8 @@ like "$(cat "$root/named/page")" "^pass +slurm +[^ ]+: $root/named/cluster-b.con
 is "$(tar -xOf "$root/named/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
     '... and is in the bundle'
 
-echo AccountingStoragePass=hunter2 >"$root/etc/slurm/slurm.conf"
+printf '%s\n' AccountingStoragePass=hunter2 'AccountingStoragePass=\ ' 'hunter2=\' hunter2 ClusterName=made \
+    >"$root/etc/slurm/slurm.conf"
 printf 'Variable=%s\n' 'https_proxy set http://svc:hunter2@proxy:3128' 'HF_TOKEN sett hunter2' >"$root$conf"
 echo HF_TOKEN:hunter2 >>"$root$conf"
 doctor --json --bundle "$root/bundle.tar"
@@ -151,8 +152,9 @@ like "$page" '^\{"host":"[^"]+","precondition":"user","state":"fail","found":"no
     'JSON has an object for each finding'
 is "$(tar -tf "$root/bundle.tar" | grep -cE 'page.txt|findings.jsonl|slurm/slurm.conf|plugstack.conf$')" 4 \
     'the bundle is a tar'
-is "$(tar -xOf "$root/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
-    '... without secrets'
+is "$(tar -xOf "$root/bundle.tar" muster-doctor/slurm/slurm.conf | xargs)" \
+    'AccountingStoragePass=[left out] AccountingStoragePass=[left out] [left out] [left out] ClusterName=made' \
+    '... without secrets, also on continued lines'
 is "$(tar -xOf "$root/bundle.tar" muster-doctor/muster.conf | uniq -c | xargs)" '2 Variable=[left out] 1 [left out]' \
     '... also without the password of a proxy'
 like "$(tar -xOf "$root/bundle.tar" muster-doctor/page.txt)" "$conf:2: \[left out\]" \

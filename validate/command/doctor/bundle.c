@@ -4,6 +4,7 @@
 #include "validate/command/doctor/doctor.h"
 #include "validate/command/tar.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,19 +35,26 @@ static bool may_be_secret(const char *line)
     return false;
 }
 
-/* Writes the text, with only the key of lines that may contain a secret. */
+/* Writes the text, with only the key of lines that may contain a secret, and nothing of the lines
+ * that continue them. */
 static void secrets_leave_out(FILE *stream, char *text)
 {
     char *rest = text, *line;
+    bool is_continued = false;
 
     while ((line = strsep(&rest, "\n"))) {
         size_t start = strspn(line, " \t"), length = start + strcspn(line + start, "= \t");
-        bool has_key = line[length + strspn(line + length, " \t")] == '=';
+        bool has_key = line[length + strspn(line + length, " \t")] == '=' && !is_continued;
+        bool is_secret = is_continued || may_be_secret(line);
 
-        if (may_be_secret(line))
+        if (is_secret)
             fprintf(stream, "%.*s[left out]\n", has_key ? (int)length + 1 : 0, line);
         else if (*line || rest)
             fprintf(stream, "%s\n", line);
+        length = strlen(line);
+        while (length > 0 && isspace((unsigned char)line[length - 1]))
+            length--;
+        is_continued = is_secret && length > 0 && line[length - 1] == '\\';
     }
 }
 
