@@ -146,7 +146,7 @@ is "$(tar -xOf "$root/named/bundle.tar" muster-doctor/slurm/slurm.conf)" 'Accoun
 printf '%s\n' AccountingStoragePass=hunter2 'AccountingStoragePass=\ ' 'hunter2=\' hunter2 ClusterName=made \
     >"$root/etc/slurm/slurm.conf"
 printf 'Variable=%s\n' 'https_proxy set http://svc:hunter2@proxy:3128' 'HF_TOKEN sett hunter2' >"$root$conf"
-echo HF_TOKEN:hunter2 >>"$root$conf"
+echo HF_TOKEN:hunter2= >>"$root$conf"
 doctor --json --bundle "$root/bundle.tar"
 like "$page" '^\{"host":"[^"]+","precondition":"user","state":"fail","found":"no user muster",.*"cure":"[^"]+"\}$' \
     'JSON has an object for each finding'

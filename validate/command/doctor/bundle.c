@@ -43,7 +43,7 @@ static void secrets_leave_out(FILE *stream, char *text)
     bool is_continued = false;
 
     while ((line = strsep(&rest, "\n"))) {
-        size_t start = strspn(line, " \t"), length = start + strcspn(line + start, "= \t");
+        size_t start = strspn(line, " \t"), length = start + strcspn(line + start, ":= \t");
         bool has_key = line[length + strspn(line + length, " \t")] == '=' && !is_continued;
         bool is_secret = is_continued || may_be_secret(line);
 
