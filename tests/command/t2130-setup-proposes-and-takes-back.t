@@ -146,6 +146,15 @@ is "$status" 3 'a block without an end is an error'
 like "$said" 'plugstack.conf: line 2: .* mend it by hand' '... with its line'
 is "$(state)" "$first" '... nothing is changed'
 
+# The second file cannot be written.
+rm -r "${slurm:?}"/*
+{ echo ClusterName=made && printf '#%.0s' {1..2000}; } >"$slurm/slurm.conf"
+said=$(trap '' XFSZ && ulimit -f 1 && "$muster" setup --root "$root" --yes 2>&1)
+is "$?" 3 'a file that cannot be written: status 3'
+like "$said" 'slurm.conf: File too large' '... with the reason'
+like "$said" "^muster setup: /etc/slurm/plugstack.conf was changed before; to undo: muster setup --root $root --undo\$" \
+    '... and how to undo what was written before'
+
 # A slurm.conf with another name.
 mkdir "$root/named"
 printf 'ClusterName=b\nNodeName=n1\n' >"$root/named/cluster-b.conf"

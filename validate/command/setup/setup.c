@@ -179,8 +179,10 @@ static int change_make(const char *root, const struct setup_file *file, struct e
 static int setup(const char *name, const struct options *options, const struct node_view *node_view,
                  struct setup_files *files)
 {
+    const char *below = options->root ? " --root " : "", *root = options->root ? options->root : "";
     struct hostlist notes = {0};
     struct error err;
+    size_t made = 0;
     int rv = options->is_undo ? setup_undo(node_view->root, files, &err)
                               : setup_propose(node_view, files, &notes, &err);
     int status = rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
@@ -194,19 +196,24 @@ static int setup(const char *name, const struct options *options, const struct n
         puts("Nothing to do.");
     else if (rv == 0 && !is_told_yes(options))
         status = COMMAND_FAIL;
-    for (size_t i = 0; status == COMMAND_PASS && i < files->count; i++)
-        if (change_make(node_view->root, &files->items[i], &err) != 0)
+    while (status == COMMAND_PASS && made < files->count)
+        if (change_make(node_view->root, &files->items[made], &err) == 0)
+            made++;
+        else
             status = COMMAND_UNKNOWN;
     if (status == COMMAND_UNKNOWN)
         fprintf(stderr, "%s: %s\n", name, err.text);
     else if (status == COMMAND_FAIL)
-        printf("Nothing was changed; next: %s%s%s%s --yes\n", name, options->root ? " --root " : "",
-               options->root ? options->root : "", options->is_undo ? " --undo" : "");
+        printf("Nothing was changed; next: %s%s%s%s --yes\n", name, below, root,
+               options->is_undo ? " --undo" : "");
     else if (files->count > 0)
         puts(options->is_undo
                  ? "Done; next: the same on the other hosts, then scontrol reconfigure"
                  : "Done; next: the same on the other hosts, then scontrol reconfigure "
                    "and muster doctor");
+    for (size_t i = 0; status == COMMAND_UNKNOWN && i < made; i++)
+        fprintf(stderr, "%s: %s was changed before; to %s: %s%s%s --undo\n", name,
+                files->items[i].path, options->is_undo ? "go on" : "undo", name, below, root);
     return status;
 }
 
