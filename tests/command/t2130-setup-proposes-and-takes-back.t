@@ -208,6 +208,17 @@ ok '... is followed' grep -q '^HealthCheckProgram=' "$root/shared/slurm.conf"
 ok '... and stays a link' test -L "$slurm/slurm.conf"
 rm "$slurm"/*
 echo ClusterName=made >"$slurm/slurm.conf"
+chmod o+w "$slurm"
+setup --yes
+is "$status $(ls "$slurm")" '3 slurm.conf' 'a directory where others can put links: status 3'
+like "$said" "^muster setup: $slurm: belongs to UID .* mode ...[2367], .*; run muster setup as its owner\$" \
+    '... is refused in one line'
+chmod o-w "$slurm"
+if chown 1234 "$root/etc" 2>/dev/null; then # only root may
+    setup --yes
+    like "$said" "^muster setup: $root/etc: belongs to UID 1234 " '... and so is one of another user'
+    chown "$(id -u)" "$root/etc"
+fi
 ln -s ../../missing/plugstack.conf "$slurm/plugstack.conf"
 setup --yes
 is "$status" 3 'a dangling link: status 3'

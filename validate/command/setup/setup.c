@@ -121,6 +121,27 @@ static bool is_unchanged(const char *path, const struct setup_file *file, struct
     return is_same;
 }
 
+/* Refuses a file if others could put a link in place of a directory from its root, of length
+ * root_length, down to the file, before the file is written. */
+static int verify_directories(char *path, size_t root_length, struct error *err)
+{
+    struct stat status;
+    int rv = 0;
+
+    for (char *slash = path + root_length; rv == 0 && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (lstat(path, &status) == 0 &&
+            ((status.st_uid != 0 && status.st_uid != geteuid()) || status.st_mode & S_IWOTH))
+            rv = error_set(err,
+                           "%s: belongs to UID %u and has mode %04o, expected UID %u and no write "
+                           "permission for others; run muster setup as its owner",
+                           path, (unsigned)status.st_uid, (unsigned)status.st_mode & 07777,
+                           (unsigned)geteuid());
+        *slash = '/';
+    }
+    return rv;
+}
+
 int setup_path(const char *root, const char *path, char real[PATH_MAX], struct error *err)
 {
     char whole[PATH_MAX], there[PATH_MAX], top[PATH_MAX] = "", *slash;
@@ -149,7 +170,7 @@ int setup_path(const char *root, const char *path, char real[PATH_MAX], struct e
     if (strlen(real) + strlen(rest) >= PATH_MAX)
         return error_set(err, "%.64s...: the path is too long", path);
     strcat(real, rest);
-    return 0;
+    return length > 0 ? verify_directories(real, length, err) : 0;
 }
 
 /* Writes the target of a link, so that a shared slurm.conf stays shared. */

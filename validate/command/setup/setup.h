@@ -50,7 +50,7 @@ int setup_block_take(const char *text, char **after, struct error *err);
 
 /* Resolves the links of the file at path below root ("" is this machine), which need not exist.
  * Returns 0, or -1 with err if a link leads out of root, since only files below root are changed,
- * or to a missing file. */
+ * or to a missing file, or if other users can put links below root. */
 int setup_path(const char *root, const char *path, char real[PATH_MAX], struct error *err);
 
 /* Fills files with the changes that the site lacks. notes: lines for the user; release them.
