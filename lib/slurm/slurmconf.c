@@ -166,7 +166,7 @@ static char *next_line(char **rest, int *number)
         part_length = strlen(part);
         continues = part_length > 0 && part[part_length - 1] == '\\';
         if (continues)
-            part[part_length - 1] = ' ';
+            part[--part_length] = '\0';
         longer = realloc(joined, length + part_length + 1);
         if (!longer) {
             free(joined);

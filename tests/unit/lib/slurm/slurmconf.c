@@ -57,7 +57,8 @@ static void lines_are_read(void)
              "Include nodes.conf\n"
              "include /etc/other/last.conf\n"
              "ClusterName=two");
-    tree_put(root, "etc/slurm/nodes.conf", "NodeName=c1,c[3-4] Gres=nic:1 Comment=\"a\\#b c\"\n");
+    tree_put(root, "etc/slurm/nodes.conf",
+             "NodeName=c1,\\\nc[3-4] Gres=nic:1 Comment=\"a\\#b c\"\n");
     tree_put(root, "etc/other/last.conf", "\n\nNodeName=d1\n");
     is_int(read_conf(&lines, &err), 0, "a file with every kind of line is read");
     is_int(lines.count, 7, "... without comments and empty lines, with included files");
