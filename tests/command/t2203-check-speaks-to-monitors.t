@@ -72,10 +72,15 @@ for only in net host.clock net gpu net; do
     "$muster" check --health --config "$dir/conf" --only \$only >/dev/null
     printf '%s ' \$?
 done
+cp /run/muster/onset /run/muster/before
+"$muster" check --health --config "$dir/conf" --only host.clock
+cmp /run/muster/onset /run/muster/before && echo stays
 END
-    is "$(unshare -m sh "$dir/by-turns" 2>&1)" '0 0 0 0 1 ' 'checks of other tests between do not reset the count'
+    text=$(unshare -m sh "$dir/by-turns" 2>&1)
+    is "${text% *}" '0 0 0 0 1' 'checks of other tests between do not reset the count'
+    is "${text##* }" stays '... nor the time since when the fault lasts'
 else
-    skip 3 'no mount namespace here'
+    skip 4 'no mount namespace here'
 fi
 
 # Accelerators, with a stand-in for NVML (tests/gpu)

@@ -239,7 +239,8 @@ static int run_checks(const struct options *options, const struct node_view *nod
     struct faults faults = {.code = FAULT_NONE};
     char kept[EVIDENCE_PATH + 64] = "";
     int status;
-    struct health_summary summary = {.lets_rails_fail = node_view->conf.allow_failed_rails > 0};
+    struct health_summary summary = {.lets_rails_fail = node_view->conf.allow_failed_rails > 0,
+                                     .is_partial = options->only};
     struct output output = {
         options->as_json,      table_has_colour(stdout),
         options->only != NULL, 0,

@@ -130,11 +130,12 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
 int health_run(const struct health_summary *summary, const char *node, const struct conf *conf)
 {
     size_t printed = 0, failed = summary->counts[VERDICT_FAIL];
-    bool may_resume = false;
+    /* a fault that a partial check did not look for may last */
+    bool decides = *summary->fault || !summary->is_partial, may_resume = false;
     struct unreviewed drain;
     long long now_s = (long long)clock_s();
-    time_t since;
-    char text[400];
+    time_t since = 0;
+    char text[400] = "";
 
     for (size_t i = 0; i < summary->problem_count; i++)
         if (summary->problems[i].verdict == VERDICT_FAIL) {
@@ -143,9 +144,11 @@ int health_run(const struct health_summary *summary, const char *node, const str
         }
     if (failed > printed)
         printf("muster check: %s: and %zu more failed; run muster check\n", node, failed - printed);
-    since = time(NULL) - (time_t)(now_s - onset_take(ONSET_FILE, summary->fault, now_s));
+    if (decides)
+        since = time(NULL) - (time_t)(now_s - onset_take(ONSET_FILE, summary->fault, now_s));
     if (conf->health_drain) {
-        if (self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
+        if ((decides || unreviewed_read(UNREVIEWED_FILE, &drain)) &&
+            self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
             log_file_drained(conf);
         if (*text)
             printf("muster check: %s %s\n", node, text);

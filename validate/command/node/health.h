@@ -12,6 +12,7 @@ enum { HEALTH_PROBLEMS = 3 /* problems that are named; the others are only count
 
 struct health_summary {
     bool lets_rails_fail; /* set by the caller: AllowFailedRails */
+    bool is_partial;      /* set by the caller: not all tests run */
     size_t counts[VERDICT_FAIL + 1];
     struct {
         enum verdict verdict;
@@ -30,7 +31,8 @@ void health_take(struct health_summary *summary, const struct record *record);
 int health_nagios(const struct health_summary *summary, double seconds);
 
 /* Prints the named failures and the number of others. With HealthDrain=yes, drains the node for a
- * hard fault. Returns the exit status: 0 if nothing failed, else 1. */
+ * hard fault. A partial check without one leaves the state of a fault as it is, since it may not
+ * have looked for it. Returns the exit status: 0 if nothing failed, else 1. */
 int health_run(const struct health_summary *summary, const char *node, const struct conf *conf);
 
 /* For the prolog's gate (lib/certificate/brake.h). If muster.conf refuses this node's certificate,
