@@ -198,6 +198,14 @@ static int run_command(const struct options *options, const struct arguments *ar
     return status;
 }
 
+/* Returns whether a signal that ended the preflight was meant for srun as well: Ctrl-C, a closed
+ * terminal, the end of the job. Any other one says nothing about the nodes: the preflight has
+ * crashed, or the kernel has killed it for its memory. */
+static bool is_interruption(int number)
+{
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
 /* Returns the level that applies and sets the budget. With an unreadable muster.conf, which is
  * logged, the default level applies unless the user gave one. */
 static enum conf_preflight level_of(const struct options *options,
@@ -234,8 +242,10 @@ enum preflight_answer preflight_test_step(const struct options *options,
     if (level == PREFLIGHT_OFF)
         return PREFLIGHT_START;
     status = run_command(options, arguments, step, level, budget_s);
-    if (status >= STATUS_INTERRUPTED)
+    if (is_interruption(status - STATUS_INTERRUPTED))
         return PREFLIGHT_REFUSE;
+    if (status >= STATUS_INTERRUPTED)
+        host_error("the preflight crashed or was killed (exit status %d); the step starts", status);
     if (status == STATUS_USAGE)
         host_error("the preflight's options or configuration are invalid; the step starts");
     if (status != STATUS_FAULT && status != STATUS_COMPONENTS)

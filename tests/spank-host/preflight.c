@@ -219,10 +219,16 @@ static void answers(void)
     refuses("exit 4", "", "a fault of a heterogeneous step");
     refuses("kill -INT $$", "", "Ctrl-C");
     refuses("exit 143", "", "SIGTERM, handled");
+    refuses("kill -HUP $$", "", "SIGHUP");
+    refuses("kill -QUIT $$", "", "SIGQUIT");
     signal(SIGCHLD, SIG_IGN);
     refuses("exit 1", "", "a fault, where SIGCHLD is ignored");
     ok(signal(SIGCHLD, SIG_DFL) == SIG_IGN, "... which stays ignored");
     starts_with("exit 3", "", "an unknown result");
+    starts_with("kill -SEGV $$", "crashed or was killed (exit status 139); the step starts",
+                "a preflight that crashes");
+    starts_with("exit 137", "crashed or was killed (exit status 137); the step starts",
+                "a preflight that is killed for its memory, behind a shell");
     starts_with("exit 2", "the preflight's options or configuration are invalid; the step starts",
                 "a bad muster.conf");
 
