@@ -338,6 +338,7 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
                      struct error *err)
 {
     char *equals, *name, *value;
+    bool may_be_unknown;
     size_t i = 0;
 
     for (const char *c = line; *c; c++)
@@ -347,6 +348,8 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
     name = trim(line);
     if (!*name)
         return 0;
+    may_be_unknown = *name == '-';
+    name += may_be_unknown;
     equals = strchr(name, '=');
     if (!equals || equals == name)
         return error_set(err, "found \"%.60s\", expected Key=Value", name);
@@ -356,7 +359,7 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
     while (i < KEY_COUNT && strcasecmp(name, keys[i].name) != 0)
         i++;
     if (i == KEY_COUNT)
-        return unknown_key(name, err);
+        return may_be_unknown ? 0 : unknown_key(name, err);
     if (seen[i] && !is_repeatable(&keys[i]))
         return error_set(err, "%s: found a second time, first in line %u", keys[i].name, seen[i]);
     seen[i] = number;

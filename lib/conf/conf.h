@@ -13,8 +13,9 @@
 #include "lib/conf/netif.h"
 
 /* muster.conf: the site's configuration. It has `Key=Value` lines like Slurm's; `#` begins a
- * comment, and keys may be in any case. One table in conf.c drives parsing, messages, `muster conf`
- * and muster.conf(5). */
+ * comment, and keys may be in any case. A line that begins with '-' may have an unknown key, that
+ * of a newer muster, and is skipped then, as sysctl.d(5) has it. One table in conf.c drives
+ * parsing, messages, `muster conf` and muster.conf(5). */
 
 enum conf_policy { POLICY_IGNORE, POLICY_LOG, POLICY_REFUSE };
 const char *conf_policy_name(enum conf_policy policy); /* "ignore", "log", "refuse" */

@@ -309,6 +309,23 @@ static void refuses_values(void)
     refused("MTU=9000\r#\n", "1: found a control character (byte 0x0d)");
 }
 
+/* A node with an older muster keeps to the rest of the file. */
+static void skips_marked_keys(void)
+{
+    struct conf conf;
+    struct error err;
+
+    is_int(read_text("-Colour=blue\n- Colour = red\n-mtu=9000\nOnMissing=refuse\n", &conf, &err), 0,
+           "lines with a '-' may have unknown keys (%s)", err.text);
+    is_int(conf.mtu_bytes, 9000, "... a known key is set");
+    is_int(conf.on_missing, POLICY_REFUSE, "... and the other lines count");
+    conf_clear(&conf);
+    refused("-MTU=12", "1: MTU=12: found \"12\", allowed 68");
+    refused("-MTU=9000\nMTU=9000", "2: MTU: found a second time, first in line 1");
+    refused("-Colour", "1: found \"Colour\", expected Key=Value");
+    refused("-=1", "1: found \"=1\", expected Key=Value");
+}
+
 /* Interface may occur in several lines. */
 static void collects_interfaces(void)
 {
@@ -532,6 +549,7 @@ int main(void)
     reads_values();
     reads_repeatable_keys();
     refuses_values();
+    skips_marked_keys();
     collects_interfaces();
     reads_kernel_log();
     reads_mounts_and_services();
