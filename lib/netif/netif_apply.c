@@ -239,6 +239,16 @@ struct work {
     size_t change_count;
 };
 
+/* Counts a failure as inconclusive if memory or descriptors are out, which the node's other jobs
+ * may use: a driver allocates new rings for another MTU or size. */
+static void count_shortage(struct work *work, enum netif_setting setting, int error)
+{
+    if (error != ENOMEM && error != ENOBUFS && error != EMFILE && error != ENFILE)
+        return;
+    work->report->inconclusive++;
+    work->lacks_roce |= setting == NETIF_ROCE_CONFIG;
+}
+
 static void fail(struct work *work, const char *interface, enum netif_setting setting, long wanted,
                  unsigned line, const char *why)
 {
@@ -269,10 +279,13 @@ static void plan_setting(struct work *work, const char *interface, int index,
         fail(work, interface, setting, wanted, line, err.text);
         return;
     }
+    errno = 0;
     if (machine->get(machine->context, interface, index, setting, &found, &err) != 0) {
+        if (work->lacks_roce && (setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS))
+            work->report->inconclusive++;
+        else
+            count_shortage(work, setting, errno);
         fail(work, interface, setting, wanted, line, err.text);
-        work->report->inconclusive +=
-            work->lacks_roce && (setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS);
         return;
     }
     /* grow changes first, so that each new entry of the journal is also in changes */
@@ -282,8 +295,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
                : -1;
     if (plan < 0) {
         fail(work, interface, setting, wanted, line, "out of memory");
-        work->report->inconclusive++;
-        work->lacks_roce |= setting == NETIF_ROCE_CONFIG;
+        count_shortage(work, setting, ENOMEM);
         return;
     }
     if (is_foreign)
@@ -309,11 +321,13 @@ static void plan_line(struct work *work, const struct netif_line *line, int roun
         const char *interface = line->interfaces.names[i];
         char name[NETIF_NAME];
         struct error err = {""};
-        int index = 0;
-        int status = work->machine->find(work->machine->context, interface, &index, name, &err);
+        int index = 0, status;
 
+        errno = 0;
+        status = work->machine->find(work->machine->context, interface, &index, name, &err);
         if (status != 0) {
             if (round == 1) {
+                count_shortage(work, NETIF_ADDRESS, errno);
                 netif_report_add(work->report, LINE_FAILED,
                                  "%s: %s; Interface line %u of muster.conf", interface,
                                  status > 0 ? "is not on this node" : err.text, line->line);
@@ -340,8 +354,10 @@ static void make(struct work *work, const struct change *change)
     char words[64];
     long found;
 
+    errno = 0;
     if (machine->set(machine->context, change->interface, change->index, change->setting,
                      change->wanted, &err) != 0) {
+        count_shortage(work, change->setting, errno);
         fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
         return;
     }
@@ -371,9 +387,11 @@ static void check_addresses(struct work *work, const struct netif_line *line)
 
         if (work->machine->find(work->machine->context, interface, &index, name, &err) != 0)
             continue; /* reported already */
+        errno = 0;
         status = work->machine->has_address(work->machine->context, index, line->address, &err);
         if (status == 1)
             continue;
+        count_shortage(work, NETIF_ADDRESS, errno);
         if (status == 0)
             netif_report_add(work->report, LINE_FAILED,
                              "%s: has no IP address%s%s; Interface line %u of muster.conf",

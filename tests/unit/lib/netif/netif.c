@@ -6,6 +6,7 @@
 #include "tests/unit/tap.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -478,6 +479,23 @@ static void interface_faults(void)
     ok(!netif_is_at_fault(&report, false, true), "... nor work that waited for another job");
 }
 
+/* A driver that gets no memory for new rings, and one that refuses them. */
+static void shortages(void)
+{
+    fake_reset();
+    fake_refuse = ENOMEM;
+    is_int(apply("eth1 mtu=9000", 12)->failed, 1, "a driver without memory does not set an MTU");
+    ok(!netif_is_at_fault(&report, true, false), "... which is no fault of the interface");
+    is_int(apply("eth1 roce-mode=v2", 13)->failed, 2, "... nor makes the directory for RoCE");
+    ok(!netif_is_at_fault(&report, true, false), "... which excuses the setting in it");
+    end_job(13);
+    fake_refuse = EINVAL;
+    is_int(apply("eth1 mtu=9000", 12)->failed, 1, "a driver that refuses an MTU");
+    ok(netif_is_at_fault(&report, true, false), "... is at fault");
+    fake_refuse = 0;
+    end_job(12);
+}
+
 static void priorities(void)
 {
     struct netif_journal journal;
@@ -546,11 +564,11 @@ static void failures(void)
     fake_reset();
 
     apply("eth1 mtu=9000", 12);
-    fake_refuse = true;
+    fake_refuse = EPERM;
     end_job(12);
     has_str(report.lines[0].text, "eth1: cannot be restored to mtu 1500: refused; next try",
             "a setting that cannot be restored is reported");
-    fake_refuse = false;
+    fake_refuse = 0;
     apply("eth2 mtu=9000", 13);
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and the next job restores it");
     end_job(13);
@@ -678,6 +696,7 @@ int main(void)
     lock_is_taken();
     lock_delays();
     interface_faults();
+    shortages();
     priorities();
     failures();
     bad_journal();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/lib/netif/netif_fake.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@ static const long first_values[NETIF_SETTINGS] = {
     [NETIF_TXQUEUELEN] = 1000, [NETIF_MTU] = 1500, [NETIF_RP_FILTER] = 1, [NETIF_ROCE_MODE] = 1};
 
 long fake_all_rp_filter;
-bool fake_refuse;
+int fake_refuse;
 bool (*fake_step)(void);
 
 static struct fake *fake_of(const char *interface)
@@ -65,7 +66,8 @@ static int set(void *context, const char *name, int index, enum netif_setting se
 {
     (void)context;
     (void)index;
-    if (fake_refuse || (fake_step && fake_step()))
+    errno = fake_refuse;
+    if (fake_refuse != 0 || (fake_step && fake_step()))
         return error_set(err, "refused");
     if (setting == NETIF_MTU && value > 10000)
         return error_set(err, "limit 10000");

@@ -12,7 +12,7 @@
 
 extern struct netif_machine fake_machine;
 extern long fake_all_rp_filter; /* net.ipv4.conf.all.rp_filter */
-extern bool fake_refuse;        /* refuses to set anything */
+extern int fake_refuse;         /* the errno that setting anything fails with; 0: none */
 
 void fake_reset(void);
 long fake_value(const char *interface, enum netif_setting setting);
