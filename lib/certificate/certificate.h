@@ -83,7 +83,7 @@ enum certificate_state {
     CERTIFICATE_CHANGED,      /* genuine and not expired, but the node has changed */
     CERTIFICATE_INVALID,      /* altered, copied from another node or cluster, not root's, or not a
                                  certificate */
-    CERTIFICATE_UNVERIFIED,   /* not known: munged does not answer, or an I/O error */
+    CERTIFICATE_UNVERIFIED,   /* not known: munged does not answer, I/O error, newer format */
     CERTIFICATE_UNVERIFIABLE, /* this node's MUNGE key does not decode its seal: the key has changed
                                  since, or the seal is forged */
 };

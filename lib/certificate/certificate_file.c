@@ -159,6 +159,14 @@ static enum certificate_state compare(const struct certificate *certificate,
     return CERTIFICATE_VALID;
 }
 
+/* Returns whether the text has the title of a later format, "muster certificate 2". */
+static bool is_newer(const char *text)
+{
+    static const char title[] = "muster certificate ";
+
+    return strncmp(text, title, strlen(title)) == 0 && strtol(text + strlen(title), NULL, 10) > 1;
+}
+
 static enum certificate_state check_text(const char *path, const char *text,
                                          const struct certificate_facts *facts,
                                          seal_verify_fn *verify, struct certificate *certificate,
@@ -168,6 +176,10 @@ static enum certificate_state check_text(const char *path, const char *text,
     char *seal = NULL;
     size_t length;
 
+    if (is_newer(text)) {
+        error_set(err, "%s is the certificate of a newer muster", path);
+        return CERTIFICATE_UNVERIFIED;
+    }
     deferred_error_take();
     if (certificate_parse(text, certificate, &seal, &length, err) != 0) {
         if (deferred_error_take() != 0) {

@@ -400,6 +400,12 @@ static void unsafe_files_are_invalid(void)
     write_bytes("muster certificate 1\n\0node", 25);
     state_is(CERTIFICATE_INVALID, verify, &facts, "found a NUL byte",
              "a file with a NUL byte is invalid");
+    write_bytes("muster certificate 2\nhost: n3\n", 30);
+    state_is(CERTIFICATE_UNVERIFIED, verify, &facts, "is the certificate of a newer muster",
+             "a certificate of a later format is unverified");
+    write_bytes("muster certificate 0\nnode: n3\n", 30);
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a certificate: line 1",
+             "... but not any other title");
     write_bytes(good_text, strlen(good_text));
     state_is(CERTIFICATE_INVALID, verify, &facts, "has no seal",
              "a certificate without a seal is invalid");
