@@ -14,10 +14,26 @@ static void plan_set(struct plan *plan, enum plan_role role, const char *part, c
     snprintf(plan->message, sizeof plan->message, format, state, reason);
 }
 
+static bool is_reserved_by_others(const struct cluster_node *node)
+{
+    return node->is_reserved || cluster_is_reserved_soon(node);
+}
+
+static void reserved_set(struct plan *plan, const struct cluster_node *node)
+{
+    plan_set(plan, ROLE_LEAVE, "",
+             node->is_reserved ? "left alone: it is in a reservation%s%s"
+                               : "left alone: a reservation begins there within the hour%s%s",
+             "", "");
+}
+
 void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan)
 {
     bool is_away = node->is_down || node->is_drained || node->is_invalid;
+    bool is_ours = reason_is_ours(node->reason);
     const char *part = reason_slurm_part(node->reason);
+    bool is_retest =
+        is_away && (is_ours || (is_named && !node->is_down && part && strcmp(part, "prolog") == 0));
 
     *plan = (struct plan){.role = ROLE_TEST};
     if (strlen(node->name) > CLUSTER_NODE_NAME_MOST)
@@ -27,18 +43,20 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
         plan_set(plan, ROLE_LEAVE, "", "left alone: %s%s", node->state, "");
     else if (node->is_allocated)
         plan_set(plan, ROLE_LEAVE, "", "left alone: jobs run there (%s)%s", node->state, "");
-    else if (is_away && reason_is_ours(node->reason) && is_dry_run)
-        plan_set(plan, ROLE_LEAVE, "", "%s by muster, and a dry run does not lift it: %s",
+    else if (is_retest && node->is_invalid)
+        plan_set(plan, ROLE_FAULTY, "node",
+                 "%s: slurmctld refuses its registration and does not resume it, see its log: %s",
                  node->state, node->reason);
-    else if (is_away && reason_is_ours(node->reason))
-        plan->role = ROLE_RETEST;
-    else if (is_away && is_named && !node->is_down && part && strcmp(part, "prolog") == 0) {
-        plan->role = ROLE_RETEST;
-        plan->wants_refusal = true;
-        if (is_dry_run)
-            plan_set(plan, ROLE_LEAVE, "", "%s by Slurm, and a dry run does not lift it: %s",
-                     node->state, node->reason);
-    } else if (is_away && node->is_cloud && strncmp(node->reason, "ResumeTimeout", 13) == 0)
+    else if (is_retest && is_reserved_by_others(node))
+        reserved_set(plan, node);
+    else if (is_retest && is_dry_run)
+        plan_set(plan, ROLE_LEAVE, "",
+                 is_ours ? "%s by muster, and a dry run does not lift it: %s"
+                         : "%s by Slurm, and a dry run does not lift it: %s",
+                 node->state, node->reason);
+    else if (is_retest)
+        *plan = (struct plan){.role = ROLE_RETEST, .wants_refusal = !is_ours};
+    else if (is_away && node->is_cloud && strncmp(node->reason, "ResumeTimeout", 13) == 0)
         plan_set(plan, ROLE_LEAVE, "", "left alone: %s, its cloud did not start it in time: %s",
                  node->state, node->reason);
     else if (is_away && part)
@@ -53,11 +71,8 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
                  "left alone: it waits in reservation " CLUSTER_WAITING
                  ", and a dry run does not take it out%s%s",
                  "", "");
-    else if (node->is_reserved)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: it is in a reservation%s%s", "", "");
-    else if (cluster_is_reserved_soon(node))
-        plan_set(plan, ROLE_LEAVE, "", "left alone: a reservation begins there within the hour%s%s",
-                 "", "");
+    else if (is_reserved_by_others(node))
+        reserved_set(plan, node);
     else if (node->is_completing)
         plan_set(plan, ROLE_LEAVE, "", "left alone: a job is still completing there%s%s", "", "");
     else if (!node->is_idle)

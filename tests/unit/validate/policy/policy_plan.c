@@ -53,6 +53,10 @@ static void test_failed_prologs(void)
     plan_node(&node, false, true, &plan);
     is_int(plan.role, ROLE_LEAVE, "... and not while jobs run there");
     node.is_allocated = false;
+    node.is_reserved = true;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_LEAVE, "... nor while somebody else has it reserved");
+    node.is_reserved = false;
     node.is_down = true;
     plan_node(&node, false, true, &plan);
     is_int(plan.role, ROLE_FAULTY, "... and not if the node is down as well");
@@ -88,6 +92,18 @@ static void test_roles(void)
     node.is_down = true;
     check_role(&node, false, ROLE_RETEST, "", "", "... but also if it is down as well");
     node.is_down = false;
+    node.is_reserved = true;
+    check_role(&node, false, ROLE_LEAVE, "", "it is in a reservation",
+               "... and not while somebody else has it reserved, as for maintenance");
+    node.is_reserved = false;
+    node.reserved_at = time(NULL) + 600;
+    check_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
+               "... nor if such a reservation begins soon");
+    node.reserved_at = 0;
+    node.is_invalid = true;
+    check_role(&node, false, ROLE_FAULTY, "node", "refuses its registration",
+               "... and is named if Slurm would refuse to resume it");
+    node.is_invalid = false;
     node.reason = admin_reason;
     check_role(&node, false, ROLE_LEAVE, "", "replace PSU",
                "a node that somebody else drained is left alone");
