@@ -44,6 +44,13 @@ static void left_verdict(struct certify *certify, struct node_run *node_run,
     certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
 }
 
+/* Returns whether the drain may be lifted. A resume would cancel a reboot or power-down that
+ * somebody has requested meanwhile, and Slurm resumes no node whose registration it refuses. */
+static bool is_liftable(const struct cluster_node *node)
+{
+    return !node->is_absent && !node->is_invalid;
+}
+
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     struct batch drains = {0}, comments = {0}, resumes = {0};
@@ -63,6 +70,14 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
         }
         if (is_changed(node_run, node)) {
             left_verdict(certify, node_run, node);
+            continue;
+        }
+        if (!is_liftable(node)) {
+            char text[64];
+
+            snprintf(text, sizeof text, "left alone: %s", node->state);
+            certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
+                            text);
             continue;
         }
         rv = retest_mark(node, certify->run, &comments, err);

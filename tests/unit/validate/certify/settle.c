@@ -26,7 +26,7 @@ static const char *const muster_reason = "muster: rail_slow eth1 9 of 98 Mb/s 20
 
 /* the controller */
 static struct {
-    bool is_drained, is_down;
+    bool is_drained, is_down, is_absent, is_invalid;
     char reason[256], comment[256];
     bool is_marked_before, is_noted, is_settled; /* in the journal: it is noted; it is done */
     bool is_down_noted;
@@ -68,7 +68,9 @@ static int load_nodes(struct cluster *cluster, struct error *err)
                                          .reason = controller[i].reason,
                                          .comment = controller[i].comment,
                                          .is_drained = controller[i].is_drained,
-                                         .is_down = controller[i].is_down};
+                                         .is_down = controller[i].is_down,
+                                         .is_absent = controller[i].is_absent,
+                                         .is_invalid = controller[i].is_invalid};
     *cluster = (struct cluster){.nodes = nodes, .node_count = NODES};
     return 0;
 }
@@ -612,6 +614,21 @@ static void admin_drains_meanwhile(void)
     }
 }
 
+/* Before their drains are lifted, an administrator requests a reboot of n5, which a resume would
+ * cancel, and slurmctld refuses the registration of n6, and would refuse its resume. */
+static void lifts_no_drain_against_slurm(void)
+{
+    run_begin();
+    controller[4].is_absent = controller[5].is_invalid = true;
+    is_int(drains_lift("n[1-10]"), 0, "the run goes on");
+    for (int i = 4; i <= 5; i++) {
+        ok(controller[i].resumes == 0 && controller[i].is_drained && !controller[i].is_noted,
+           "%s stays drained", names[i]);
+        is_int(outcome_tested(&node_runs[i].outcome), i == 4 ? VERDICT_UNKNOWN : VERDICT_FAIL,
+               "... its verdict");
+    }
+}
+
 /* n6, before its drain is lifted. It then fails with the same fault again. */
 static void drains_again_what_an_admin_resumed(void)
 {
@@ -821,6 +838,7 @@ int main(void)
     drains_at_the_last_strike();
     counts_strikes_before_it_has_the_lock();
     admin_drains_meanwhile();
+    lifts_no_drain_against_slurm();
     drains_again_what_an_admin_resumed();
     counts_silent_drains_without_slurmctld();
     counts_no_node_that_passes();
