@@ -46,8 +46,9 @@ int node_status_tests(const char *path, const char *cluster, double since,
                       struct error *err);
 
 /* Calls each() for the nodes that failed, not as suspects, and were not certified since. None of
- * them may have a certificate from before `time`, their last failure. Returns their number, or -1
- * with err. */
+ * them may have a certificate from before `time`, their last failure. A node that Slurm had taken
+ * out of service (test slurm.state) did not fail so: it was not tested, and keeps its certificate.
+ * Returns their number, or -1 with err. */
 int node_status_failed(const char *path, const char *cluster,
                        void (*each)(const char *node, double time, void *context), void *context,
                        struct error *err);

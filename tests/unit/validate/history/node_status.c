@@ -322,6 +322,11 @@ int main(void)
     add_run("h", 5 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
     add_run("i", 4 * HOUR, "n2", VERDICT_FAIL, 0, NULL, true);
     is_str(list_failed(), "n1 7;", "an unknown verdict or a dry run does not make it fail");
+    add_run_with_record(
+        "i2", 3.5 * HOUR,
+        (struct history_node){.node = "n3", .verdict = VERDICT_FAIL, .test = "slurm.state"}, NULL,
+        false);
+    is_str(list_failed(), "n1 7;", "... nor does a drain by Slurm, after which it was not tested");
     is_str(list_certified(), "n2 613180;", "... or end its certificate");
     add_run("j", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     is_int(count_strikes("n1", "eth1"), 2, "a strike after the failure");
