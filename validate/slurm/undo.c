@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/base/memory_stream.h"
@@ -185,6 +186,7 @@ int undo_note_revoked(struct undo *undo, const char *node, struct error *err)
 struct undoing {
     const struct cluster_operations *operations;
     const char *text; /* of the journal */
+    const char *run;  /* whose journal it is; NULL: not known */
     bool is_late;     /* a request that the run made may still be on its way */
     void (*report)(const char *text);
     struct hostlist *changed; /* gets the reservations that stay; or NULL */
@@ -372,6 +374,7 @@ static void held_clear(struct held *held)
 
 /* What is to be restored: drains first; a mark is removed only once the node has its drain. */
 struct restoring {
+    const char *run; /* as in struct undoing */
     struct cluster cluster;
     struct held held;
     struct batch drains, comments;
@@ -379,9 +382,18 @@ struct restoring {
     int rv;
 };
 
+/* Returns whether the node has the run's own mark. With that of another run, that run tests the
+ * node now: it has cleaned up after this one before. */
+static bool is_marked(const struct restoring *restoring, const struct cluster_node *node)
+{
+    char run[64];
+
+    return retest_read(node, run, NULL) && (!restoring->run || strcmp(run, restoring->run) == 0);
+}
+
 static void unmark_add(struct restoring *restoring, const struct cluster_node *node)
 {
-    if (retest_read(node, NULL, NULL) &&
+    if (is_marked(restoring, node) &&
         retest_unmark(node, &restoring->comments, restoring->err) != 0)
         restoring->rv = -1;
 }
@@ -407,7 +419,7 @@ static bool is_left(const struct restoring *restoring, const struct cluster_node
     }
     snprintf(why, 400, "%.200s left unchanged: it is in service without the run's mark",
              node->name);
-    return retest_read(node, NULL, NULL) || hostlist_contains(&held->whole, node->name) ||
+    return is_marked(restoring, node) || hostlist_contains(&held->whole, node->name) ||
            strcmp(node->reason, reason) == 0;
 }
 
@@ -432,7 +444,7 @@ static void node_undo(const struct undoing *undoing, const struct journal_entry 
 
 static int nodes_undo(const struct undoing *undoing, struct error *err)
 {
-    struct restoring restoring = {.err = err};
+    struct restoring restoring = {.run = undoing->run, .err = err};
     const char *line = undoing->text;
     bool is_loaded = false;
     struct journal_entry entry;
@@ -536,7 +548,12 @@ static int journal_undo(const struct undo *undo, bool is_late, void (*report)(co
     free(written);
     if (!text)
         return error_set(err, "no memory");
-    rv = text_undo(&(struct undoing){undo->operations, text, is_late, report}, err);
+    rv = text_undo(&(struct undoing){.operations = undo->operations,
+                                     .text = text,
+                                     .run = *undo->path ? base_name(undo->path) : NULL,
+                                     .is_late = is_late,
+                                     .report = report},
+                   err);
     free(text);
     return rv;
 }
@@ -729,7 +746,8 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
                          struct hostlist *changed, struct error *err)
 {
     char *text = journal_read(journal);
-    struct undoing undoing = {operations, .text = text, .report = report, .changed = changed};
+    struct undoing undoing = {operations, .text = text, .run = run, .report = report,
+                              .changed = changed};
     struct journal_entry first;
     struct error why = {""};
     int rv = 0;

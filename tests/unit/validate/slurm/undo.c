@@ -31,6 +31,7 @@ static char operations_text[256], messages[1000], **arguments;
 static int argument_count;
 static struct hostlist changed; /* reservations that stay, from the last undo_leftover() */
 static bool is_unreserved;
+static const char *marked_by = "run"; /* the run that has marked n0 and n3 */
 static struct cluster_job found_jobs[2];
 static int found_count;
 
@@ -57,8 +58,9 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
 {
     static struct cluster_node node;
     static char five[] = "muster: five", eight[] = "muster: eight", rma[] = "RMA 4711", none[] = "",
-                comment_3[] = "x [muster run: y]";
+                comment_3[64];
 
+    snprintf(comment_3, sizeof comment_3, "x [muster %s: y]", marked_by);
     node = (struct cluster_node){.name = (char *)(size_t)name,
                                  .is_drained = strchr("489", name[1]) != NULL,
                                  .is_completing = strchr("789", name[1]) != NULL,
@@ -242,8 +244,10 @@ static void test_leftovers(void)
                       freed[] = "\ncluster one\nreservation r1 0123456789abcdef\n"
                                 "resume n3 muster: three\nresume n0 muster: zero\n",
                       altered[] = "\ncluster one\nreservation r2 0123456789abcdef\n"
-                                  "resume n6 muster: six\n";
+                                  "resume n6 muster: six\n",
+                      tested[] = "\ncluster one\nresume n3 muster: three\n";
 
+    marked_by = "killed";
     check_stays("\ncluster two\njob j1\nresume n5 muster: five\n", "a journal of another cluster",
                 "it is of cluster two, this is one");
     check_stays("\njob j1\nresume n5 muster: five\n", "a journal that names no cluster",
@@ -262,7 +266,7 @@ static void test_leftovers(void)
     is_int(undo_leftover(revoking, strlen(revoking)), 1, "certificates that were to be revoked");
     is_str(operations_text,
            "[muster: certificates issued until 2025-11-24T16:00:00Z are revoked] "
-           "x [muster run: y] n3;",
+           "x [muster killed: y] n3;",
            "... are, unless the run had done it");
     is_int(undo_leftover(altered, strlen(altered)), 1, "the reservation has other nodes now");
     is_str(operations_text, "", "... nothing is removed or drained");
@@ -277,6 +281,13 @@ static void test_leftovers(void)
     has_str(messages, "reservation r1 left unchanged: it contains ",
             "... also about the reservation");
     hostlist_clear(&changed);
+    marked_by = "another";
+    is_int(undo_leftover(tested, strlen(tested)), 1,
+           "another run has restored the drain, and has lifted it for its own test");
+    is_str(operations_text, "", "... the node is not drained, and keeps that run's mark");
+    has_str(messages, "n3 left unchanged: it is in service without the run's mark",
+            "... a message says so");
+    marked_by = "run";
 }
 
 static void test_hosts(void)
