@@ -3,6 +3,7 @@
 
 #include "validate/command/node/health.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "validate/health/onset.h"
 #include "validate/health/unreviewed.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/extra.h"
 #include "validate/slurm/revocation.h"
 
 static void problem_add(struct health_summary *summary, const struct record *record)
@@ -93,6 +95,19 @@ static bool is_void(const struct cluster_node *node, time_t issued, char *why, s
     return true;
 }
 
+/* Removes the certificate from the node's Extra: once the node is resumed, a job that requests
+ * certified nodes must not get it. Best effort, as the gate checks anyway. */
+static void extra_withdraw(const struct cluster_node *node)
+{
+    bool shows_certificate = extra_is_over(node->extra, LLONG_MAX);
+    struct error err;
+    char *extra = shows_certificate ? extra_with(node->extra, 0, 0, &err) : NULL;
+
+    if (extra)
+        (void)cluster_set_extra(node->name, extra, &err);
+    free(extra);
+}
+
 /* Removes the node's certificate if the node failed, or the certificate was revoked, while it could
  * not be reached; so no job gets there before. Sets text to a message, or to "". */
 static void certificate_withdraw(const char *name, const struct conf *conf, char *text, size_t size)
@@ -111,10 +126,12 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
     if (node && is_void(node, issued, why, sizeof why))
         result = certificate_remove(conf->certificate_path, issued, &err);
     if (result <= 0) { /* else it is not void, or gone, or issued again meanwhile */
-        if (result < 0)
+        if (result < 0) {
             text_put(text, size, "certificate not removed: %s", err.text);
-        else
+        } else {
             text_put(text, size, "certificate removed, %s", why);
+            extra_withdraw(node);
+        }
         comment =
             !*err.text && revocation_read(node->comment) ? revocation_put(node->comment, 0) : NULL;
         if (comment && cluster_set_comment(name, comment, &err) != 0) { /* harmless */

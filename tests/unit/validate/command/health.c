@@ -70,10 +70,15 @@ int main(void)
 {
     controller_make(1);
     controller_put(0, "muster: link_down eth1 has no carrier 2026-11-20", 200);
+    snprintf(controller.nodes[0].extra, CONTROLLER_TEXT, "%s",
+             "{\"rack\":7,\"muster_level\":2,\"muster_expires\":1795794800}");
     is_int(count_removals(true), 1, "a drain that stays removes the certificate");
+    is_str(controller.nodes[0].extra, "{\"rack\":7}", "... also from the node's Extra");
     is_near((double)drained_since, (double)time(NULL) - 100, 2, "... since the time of its fault");
     is_unreviewed = true;
+    snprintf(controller.nodes[0].extra, CONTROLLER_TEXT, "%s", "{ \"muster_level\": 2 }");
     is_int(count_removals(true), 0, "a drain that may be taken back keeps it");
+    is_str(controller.nodes[0].extra, "{ \"muster_level\": 2 }", "... and leaves Extra alone");
     is_int(count_removals(false), 1, "... unless drains are not reviewed any more");
     is_unreviewed = false;
     controller_put(0, "muster: gate_refused - certificate expired 2026-11-20", 200);
