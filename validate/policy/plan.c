@@ -45,7 +45,8 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
         plan_set(plan, ROLE_LEAVE, "", "left alone: jobs run there (%s)%s", node->state, "");
     else if (is_retest && node->is_invalid)
         plan_set(plan, ROLE_FAULTY, "node",
-                 "%s: slurmctld refuses its registration and does not resume it, see its log: %s",
+                 "%s: slurmctld refuses its registration and does not resume it; next: read "
+                 "slurmctld's log; drained: %s",
                  node->state, node->reason);
     else if (is_retest && is_reserved_by_others(node))
         reserved_set(plan, node);
