@@ -67,21 +67,19 @@ bool part_is_low(const struct observations *observations, const struct part *par
     return false;
 }
 
-/* Adds the pairs of the node that may pass the part, except pairs that another member of the same
- * leaf adds, or that do not leave the leaf of an uplink. Returns the new count. */
+/* Adds the pairs of the node that may pass the part, except those within a leaf that its lower node
+ * adds. Returns the new count. */
 static unsigned add_node(const struct observations *observations, const struct part *part, int node,
                          unsigned *pairs, unsigned count)
 {
-    const int *leaves = observations->network->leaves;
-    bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
+    const struct diagnose_network *network = observations->network;
 
     for (unsigned i = observations->first[node]; i < observations->first[node + 1]; i++) {
         const struct pair *pair = &observations->pairs[observations->of_nodes[i]];
-        int other = pair->low == node ? pair->high : pair->low;
-        bool is_others = is_leaf && leaves[other] == part->index &&
-                         (part->type == DIAGNOSE_UPLINK || other < node);
+        bool is_added =
+            part_is_large(part) && pair->high == node && network->leaves[pair->low] == part->index;
 
-        if (!is_others && (part->peer < 0 || (is_leaf ? leaves[other] : other) == part->peer))
+        if (!is_added && part_touches(network, part, pair->low, pair->high))
             pairs[count++] = observations->of_nodes[i];
     }
     return count;
