@@ -145,6 +145,8 @@ struct gain {
 struct gains {
     struct gain *items;
     size_t count;
+    double of_sample; /* the value of the gains that are added */
+    bool is_out_of_memory;
 };
 
 static unsigned long long number_of(const struct part *part)
@@ -172,23 +174,22 @@ static int by_number(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static int add_gain(struct gains *gains, double value, struct part part)
+static void add_gain(struct gains *gains, struct part part)
 {
-    if (!GROW(gains->items, gains->count))
-        return -1;
-    gains->items[gains->count++] = (struct gain){number_of(&part), value};
-    return 0;
+    if (GROW(gains->items, gains->count))
+        gains->items[gains->count++] = (struct gain){number_of(&part), gains->of_sample};
+    else
+        gains->is_out_of_memory = true;
 }
 
 /* Adds a gain for each part that a low sample passes. With one rail, "all rails" is that rail. With
- * two leaves, both have the same uplinks. Returns 0, or -1 if memory is out. */
-static int add_gains(const struct diagnose_network *network, struct gains *gains,
-                     const struct pair *pair, const struct observation *sample)
+ * two leaves, both have the same uplinks. */
+static void add_gains(const struct diagnose_network *network, struct gains *gains,
+                      const struct pair *pair, const struct observation *sample)
 {
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
-    int status = 0;
-    double gain = observation_most(sample);
 
+    gains->of_sample = observation_most(sample);
     for (int is_all = 0; is_all <= (network->rail_count > 1); is_all++)
         for (int end = 0; end < 4; end++) {
             int node = end & 1 ? to : from, other = end & 1 ? from : to;
@@ -196,28 +197,25 @@ static int add_gains(const struct diagnose_network *network, struct gains *gains
             int ways = end & 2 ? DIAGNOSE_BOTH : end & 1 ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
             enum part_type type = is_all ? DIAGNOSE_NODE : DIAGNOSE_RAIL;
 
-            status |= add_gain(gains, gain, (struct part){type, node, -1, rail, ways});
+            add_gain(gains, (struct part){type, node, -1, rail, ways});
             if (is_all && ways == DIAGNOSE_BOTH)
-                status |= add_gain(gains, gain, (struct part){DIAGNOSE_HOST, node, -1, -1, ways});
+                add_gain(gains, (struct part){DIAGNOSE_HOST, node, -1, -1, ways});
             if (node == pair->low && (ways == DIAGNOSE_BOTH || !is_all))
-                status |=
-                    add_gain(gains, gain, (struct part){DIAGNOSE_PATH, node, other, rail, ways});
+                add_gain(gains, (struct part){DIAGNOSE_PATH, node, other, rail, ways});
             if (end == 3)
-                status |= add_gain(gains, gain, (struct part){DIAGNOSE_FABRIC, -1, -1, rail, ways});
+                add_gain(gains, (struct part){DIAGNOSE_FABRIC, -1, -1, rail, ways});
             if (network->leaf_count < 2)
                 continue;
             leaf = network->leaves[node];
             peer = network->leaves[other];
             if (end == 2 || (end == 3 && leaf != peer))
-                status |= add_gain(gains, gain, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
+                add_gain(gains, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
             if (leaf == peer || (network->leaf_count == 2 && leaf == 1))
                 continue;
-            status |= add_gain(gains, gain, (struct part){DIAGNOSE_UPLINK, leaf, -1, rail, ways});
+            add_gain(gains, (struct part){DIAGNOSE_UPLINK, leaf, -1, rail, ways});
             if (network->leaf_count > 2 && leaf < peer)
-                status |=
-                    add_gain(gains, gain, (struct part){DIAGNOSE_UPLINK, leaf, peer, rail, ways});
+                add_gain(gains, (struct part){DIAGNOSE_UPLINK, leaf, peer, rail, ways});
         }
-    return status;
 }
 
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
@@ -225,20 +223,19 @@ long part_candidates(const struct observations *observations, const unsigned *am
 {
     const struct diagnose_network *network = observations->network;
     struct gains gains = {0};
-    int status = 0;
     long kept = 0;
 
     *candidates = NULL;
     for (size_t i = 0; i < (among ? count : observations->pair_count); i++) {
         const struct pair *pair = &observations->pairs[among ? among[i] : (unsigned)i];
 
-        for (unsigned k = pair->begin; k < pair->end && status == 0; k++)
+        for (unsigned k = pair->begin; k < pair->end; k++)
             if (observations->items[k].is_low)
-                status = add_gains(network, &gains, pair, &observations->items[k]);
+                add_gains(network, &gains, pair, &observations->items[k]);
     }
     if (gains.count > 0)
         qsort(gains.items, gains.count, sizeof *gains.items, by_number);
-    for (size_t i = 0; i < gains.count && status == 0;) {
+    for (size_t i = 0; i < gains.count && !gains.is_out_of_memory;) {
         unsigned long long number = gains.items[i].number;
         struct candidate one = {.part = part_of(number), .stamp = -1};
 
@@ -247,10 +244,11 @@ long part_candidates(const struct observations *observations, const unsigned *am
             one.value += gains.items[i].value;
         if (one.value <= log(MODEL_ASKED))
             continue;
-        status = GROW(*candidates, kept) ? 0 : -1;
-        if (status == 0)
+        if (GROW(*candidates, kept))
             (*candidates)[kept++] = one;
+        else
+            gains.is_out_of_memory = true;
     }
     free(gains.items);
-    return status == 0 ? kept : -1;
+    return gains.is_out_of_memory ? -1 : kept;
 }
