@@ -29,7 +29,7 @@ struct search {
     struct diagnosis *diagnosis;
     struct candidate *candidates;        /* candidates that were not put in */
     size_t candidate_count, large_count; /* number of parts that many nodes share: the first ones */
-    bool *is_allowed; /* [nodes + leaves + 1] whether their parts are candidates */
+    bool *is_allowed; /* [nodes, the fabric, leaves] whether their parts are candidates */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -132,12 +132,12 @@ static void add_rival(struct rivals *rivals, const struct explanation *explanati
         rival->parts[rival->count++] = explanation->parts[i];
 }
 
-/* Returns the index of the node, leaf or fabric of the part in search.is_allowed. */
-static size_t allowed_index(const struct diagnose_network *network, const struct part *part)
+/* Returns the element of search.is_allowed for a node or leaf of the part (-1: the fabric). */
+static bool *allowed_of(const struct search *search, const struct part *part, int index)
 {
-    if (part->type == DIAGNOSE_FABRIC)
-        return network->node_count + network->leaf_count;
-    return (size_t)part->index + (part_is_large(part) ? network->node_count : 0);
+    size_t large = part_is_large(part) ? search->observations.network->node_count + 1 : 0;
+
+    return search->is_allowed + large + index;
 }
 
 /* Sets search->is_allowed: nodes that have more samples than in the diagnosis before, their leaves,
@@ -151,7 +151,7 @@ static int find_allowed(struct search *search, const struct diagnosis *before)
     unsigned *measured = calloc(nodes + 1, sizeof *measured);
 
     search->diagnosis->measured = measured;
-    search->is_allowed = calloc(nodes + leaves + 1, sizeof *search->is_allowed);
+    search->is_allowed = calloc(nodes + 1 + leaves, sizeof *search->is_allowed);
     if (!measured || !search->is_allowed)
         return -1;
     for (const struct pair *pair = observations->pairs;
@@ -164,22 +164,19 @@ static int find_allowed(struct search *search, const struct diagnosis *before)
             continue;
         search->is_allowed[i] = true;
         if (leaves > 0)
-            search->is_allowed[nodes + (size_t)network->leaves[i]] = true;
+            search->is_allowed[nodes + 1 + (size_t)network->leaves[i]] = true;
         fresh++;
     }
-    search->is_allowed[nodes + leaves] = 2 * fresh > nodes;
+    search->is_allowed[nodes] = 2 * fresh > nodes;
     for (size_t i = 0; i < before->all; i++)
-        search->is_allowed[allowed_index(network, &before->items[i].part)] = true;
+        *allowed_of(search, &before->items[i].part, before->items[i].part.index) = true;
     return 0;
 }
 
 static bool is_allowed(const struct search *search, const struct part *part)
 {
-    const struct diagnose_network *network = search->observations.network;
-    size_t peer = (size_t)part->peer + (part_is_large(part) ? network->node_count : 0);
-
-    return search->is_allowed[allowed_index(network, part)] ||
-           (part->peer >= 0 && search->is_allowed[peer]);
+    return *allowed_of(search, part, part->index) ||
+           (part->peer >= 0 && *allowed_of(search, part, part->peer));
 }
 
 /* Bounds a part that many nodes share: it gains at most what it gained beside all parts, plus what
