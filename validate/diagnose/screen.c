@@ -14,7 +14,7 @@ enum { LOADS = 8 };
  * enough, of a node and of uplinks; pairs to measure alone for paths. */
 enum { PICKS = 8, LOWEST = 4, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
 
-/* Scores of a class. Samples above the last bin are all alike. */
+/* Scores of a class, by bin of y. Those of the last bin and above are all alike. */
 struct class
 {
     float score[MODEL_BINS];   /* of a sample: -ln of the share that is as low, scaled to mean 1 */
@@ -137,6 +137,10 @@ static void fit_class(const unsigned *counts, struct class *class)
     }
     for (int bin = 0; bin <= class->last; bin++)
         class->score[bin] /= (float)mean;
+    for (int bin = class->last + 1; bin < MODEL_BINS; bin++) {
+        class->score[bin] = class->score[class->last];
+        class->density[bin] = class->density[class->last];
+    }
 }
 
 static double mean_of(const struct sum *sum)
@@ -144,17 +148,9 @@ static double mean_of(const struct sum *sum)
     return sum->count > 0 ? sum->score / sum->count : 0;
 }
 
-/* Returns the bin of sample i, which is of the class. */
-static int bin_of(const struct state *state, const struct class *class, size_t i)
-{
-    return state->bins[i] < class->last ? state->bins[i] : class->last;
-}
-
 static double score_of(const struct state *state, size_t i)
 {
-    const struct class *class = &state->class[class_of(&state->samples[i])];
-
-    return class->score[bin_of(state, class, i)];
+    return state->class[class_of(&state->samples[i])].score[state->bins[i]];
 }
 
 /* Adds a sample to the parts that it passes, or (-1) takes it away. */
@@ -305,19 +301,17 @@ static double path_gain(const struct state *state, const struct range *of, int r
 
     for (size_t k = of->begin; k < of->end; k++) {
         const struct diagnose_sample *deep = &state->samples[k];
-        const struct class *own = &state->class[class_of(deep)];
         double ways[2] = {1, 1};
 
-        if (deep->rail != rail || bin_of(state, own, k) == own->last)
+        if (deep->rail != rail || state->bins[k] >= state->class[class_of(deep)].last)
             continue;
         for (size_t i = of->begin; i < of->end; i++) {
             const struct diagnose_sample *one = &state->samples[i];
-            const struct class *class = &state->class[class_of(one)];
 
             if (one->rail == rail && state->is_counted[i])
                 ways[one->from > one->to] *=
                     model_density(sample_y(one) - sample_y(deep), SCREEN_PATH_SCALE) /
-                    class->density[bin_of(state, class, i)];
+                    state->class[class_of(one)].density[state->bins[i]];
         }
         for (int way = 0; way < 3; way++)
             sums[way] += (way < 2 ? ways[way] : ways[0] * ways[1]) / MODEL_DEPTHS;
