@@ -406,38 +406,35 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
     struct uplinks *uplinks = find_own(&source) == 0 ? find_uplinks(&source) : NULL;
     const struct diagnose_sample *last = NULL; /* the last sample added */
+    bool is_done;
 
     *observations = (struct observations){.network = network};
     observations->items = malloc((source.own_count + 1) * sizeof *observations->items);
     observations->runs = calloc(source.own_count + 1, sizeof *observations->runs);
     observations->pairs = malloc((source.own_count + 1) * sizeof *observations->pairs);
-    if (!classes || !uplinks || !observations->items || !observations->runs ||
-        !observations->pairs || fit_classes(observations, &source, classes) != 0) {
-        free(source.own);
-        free(uplinks);
-        free(classes);
-        return -1;
-    }
-    for (size_t i = 0; i < source.own_count; i++) {
+    is_done = classes && uplinks && observations->items && observations->runs &&
+              observations->pairs && fit_classes(observations, &source, classes) == 0;
+    for (size_t i = 0; i < source.own_count && is_done; i++) {
         const struct diagnose_sample *sample = &samples[source.own[i]];
         const struct class *class = &classes[class_of(network, sample)];
         bool is_new = !last || !sample_is_same_pair(sample, last);
-        double y, mean_y, built;
+        struct node_pair ends = node_pair_of(sample->from, sample->to);
+        double y, mean_y;
 
         y = mean_y = sample_y(sample) - class->location;
         if (sample->is_together) {
-            built = built_rate(network, uplinks, sample, class->location);
+            double built = built_rate(network, uplinks, sample, class->location);
+
             mean_y = log(mean_of_rails(&source, source.own[i])) -
                      (built > 0 ? log(built) : class->location);
             y = built > 0 ? mean_y : y;
         }
         if (is_new)
-            observations->pairs[observations->pair_count++] = (struct pair){
-                .low = node_pair_of(sample->from, sample->to).low,
-                .high = node_pair_of(sample->from, sample->to).high,
-                .begin = observations->count,
-                .first_run = observations->run_count,
-            };
+            observations->pairs[observations->pair_count++] =
+                (struct pair){.low = ends.low,
+                              .high = ends.high,
+                              .begin = observations->count,
+                              .first_run = observations->run_count};
         if (is_new || sample->pair_run != last->pair_run) {
             observations->pairs[observations->pair_count - 1].run_count++;
             observations->runs[observations->run_count++].begin = observations->count;
@@ -450,7 +447,7 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     free(classes);
     for (unsigned i = 0; i < observations->pair_count; i++)
         find_streams(observations, &observations->pairs[i]);
-    return list_pairs(observations);
+    return is_done ? list_pairs(observations) : -1;
 }
 
 void observations_weigh(struct observations *observations, const struct model_noise *noise)
