@@ -94,7 +94,7 @@ static double value_of(const struct findings_builder *builder, const struct susp
 {
     const struct evidence *evidence = builder->evidence;
     const struct links *links = evidence->links;
-    double least = evidence->conf->link_peers_percent / 100, lowest = NAN;
+    double least = evidence->network.fault_share, lowest = NAN;
     bool is_at_times = item->part.duty > 0;
     struct range own = samples_of(builder, &item->part);
 
@@ -244,7 +244,7 @@ static bool is_explained(const struct findings_builder *builder, const struct pa
                          const struct diagnose_sample *sample)
 {
     const struct evidence *evidence = builder->evidence;
-    double least = evidence->conf->link_peers_percent / 100;
+    double least = evidence->network.fault_share;
 
     for (size_t i = 0; i < builder->shared_count && sample->rate < least; i++) {
         const struct part *shared = builder->shared[i];
@@ -291,12 +291,11 @@ static struct low_samples leaf_samples(const struct findings_builder *builder,
 {
     const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
-    double least = evidence->conf->link_peers_percent / 100;
     struct low_samples counted = {0};
 
     for (size_t k = builder->node_begin[node]; k < builder->node_begin[node + 1]; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->node_samples[k]];
-        bool is_low = sample->rate < least;
+        bool is_low = sample->rate < network->fault_share;
 
         if (!passes(evidence, leaf, leaf->ways, sample) || sample_is_shared(network, sample) ||
             (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, leaf, sample) ||
@@ -343,12 +342,11 @@ struct retested {
 static struct retested retested_of(const struct findings_builder *builder, const struct part *part)
 {
     const struct evidence *evidence = builder->evidence;
-    double least = evidence->conf->link_peers_percent / 100;
     struct retested retested = {0};
 
     for (size_t k = 0; k < builder->isolated_count; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->isolated[k]];
-        bool is_low = sample->rate < least;
+        bool is_low = sample->rate < evidence->network.fault_share;
 
         /* a sample in which an end was not scheduled may show that a path is fast, never that it is
          * slow */
@@ -392,13 +390,12 @@ static struct low_samples inside_of(const struct findings_builder *builder, cons
 {
     const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
-    double least = evidence->conf->link_peers_percent / 100;
     struct range own = samples_of(builder, part);
     struct low_samples inside = {0};
 
     for (size_t k = 0; k < own.count; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[own.indices[k]];
-        bool is_low = sample->rate < least;
+        bool is_low = sample->rate < network->fault_share;
 
         if (!passes(evidence, part, part->ways, sample) || sample_is_across(network, sample) ||
             is_explained(builder, part, sample) || (is_low && sample->stalled > MODEL_SEEN) ||

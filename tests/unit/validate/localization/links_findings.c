@@ -265,6 +265,7 @@ static bool is_confirmed(int low, int control_low, const char **why)
                                 .network = {.node_count = 4,
                                             .rail_count = 1,
                                             .leaf_count = known_leaves ? 2 : 0,
+                                            .fault_share = 0.85,
                                             .leaves = known_leaves},
                                 .conf = &conf,
                                 .diagnosis = {.items = &item, .count = 1}};
@@ -301,8 +302,9 @@ static void reports_rates_of_low_parts(void)
                           .samples = samples,
                           .measured = measured,
                           .sample_count = 4};
-    struct evidence evidence = {
-        .links = &links, .conf = &conf, .network = {.node_count = 2, .rail_count = 1}};
+    struct evidence evidence = {.links = &links,
+                                .conf = &conf,
+                                .network = {.node_count = 2, .rail_count = 1, .fault_share = 0.85}};
     struct findings_builder builder = {.evidence = &evidence};
     struct finding finding = {.value = NAN};
 
