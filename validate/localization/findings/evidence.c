@@ -347,16 +347,15 @@ static struct retested retested_of(const struct findings_builder *builder, const
     for (size_t k = 0; k < builder->isolated_count; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->isolated[k]];
         bool is_low = sample->rate < evidence->network.fault_share;
+        bool is_of_part = passes(evidence, part, part->ways, sample);
 
         /* a sample in which an end was not scheduled may show that a path is fast, never that it is
          * slow */
         if (is_low && sample->stalled > MODEL_SEEN) {
-            retested.part_stalled += passes(evidence, part, part->ways, sample);
-        } else if (passes(evidence, part, part->ways, sample)) {
-            if (part_is_of_node(part) && is_explained(builder, part, sample)) {
-                retested.part_explained++;
-                continue;
-            }
+            retested.part_stalled += is_of_part;
+        } else if (is_of_part && part_is_of_node(part) && is_explained(builder, part, sample)) {
+            retested.part_explained++;
+        } else if (is_of_part) {
             retested.part++;
             retested.part_low += is_low;
         } else if (is_control(builder, sample)) {
