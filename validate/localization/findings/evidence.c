@@ -283,24 +283,28 @@ struct low_samples {
     size_t all, low;
 };
 
-/* Counts the samples of a node that pass its leaf, and the low ones. Samples that shared an uplink
- * or that other parts explain do not count, nor, of an intermittent fault, those within the leaf:
- * faults of a few of its nodes look the same there. */
-static struct low_samples leaf_samples(const struct findings_builder *builder,
-                                       const struct part *leaf, int node)
+/* Counts the samples of a node that pass its leaf, or those that pass a part of the node within its
+ * leaf, and the low ones. Left out are samples that shared an uplink or that a part between nodes
+ * explains, low ones in which an end was not scheduled and, but for a permanent fault of the node,
+ * those through a faulty part of another node. Of an intermittent fault of the leaf, samples within
+ * the leaf are left out, where faults of a few of its nodes look the same. */
+static struct low_samples low_samples_of(const struct findings_builder *builder,
+                                         const struct part *part, int node)
 {
     const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
+    bool is_leaf = part->type == DIAGNOSE_LEAF;
     struct low_samples counted = {0};
 
     for (size_t k = builder->node_begin[node]; k < builder->node_begin[node + 1]; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->node_samples[k]];
         bool is_low = sample->rate < network->fault_share;
+        bool is_across = sample_is_across(network, sample);
 
-        if (!passes(evidence, leaf, leaf->ways, sample) || sample_is_shared(network, sample) ||
-            (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, leaf, sample) ||
-            is_others(evidence, -1, sample) ||
-            (leaf->duty > 0 && !sample_is_across(network, sample)))
+        if (!passes(evidence, part, part->ways, sample) || sample_is_shared(network, sample) ||
+            (is_leaf ? part->duty > 0 && !is_across : is_across) ||
+            (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, part, sample) ||
+            ((is_leaf || part->duty > 0) && is_others(evidence, is_leaf ? -1 : node, sample)))
             continue;
         counted.all++;
         counted.low += is_low;
@@ -319,7 +323,7 @@ bool evidence_is_of_leaf(const struct findings_builder *builder, const struct pa
         struct low_samples counted = {0};
 
         if (network->leaves[node] == leaf->index)
-            counted = leaf_samples(builder, leaf, node);
+            counted = low_samples_of(builder, leaf, node);
         if (counted.all == 0)
             continue;
         nodes++;
@@ -382,30 +386,6 @@ static double unseen_share(const struct retested *retested)
     return fmin((double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part, most);
 }
 
-/* Counts the samples of a part of a node with others of its leaf, and the low ones. Left out are
- * low samples in which an end was not scheduled or that a part between nodes explains and, if the
- * fault comes and goes, samples that pass a faulty part of another node. */
-static struct low_samples inside_of(const struct findings_builder *builder, const struct part *part)
-{
-    const struct evidence *evidence = builder->evidence;
-    const struct diagnose_network *network = &evidence->network;
-    struct range own = samples_of(builder, part);
-    struct low_samples inside = {0};
-
-    for (size_t k = 0; k < own.count; k++) {
-        const struct diagnose_sample *sample = &evidence->links->samples[own.indices[k]];
-        bool is_low = sample->rate < network->fault_share;
-
-        if (!passes(evidence, part, part->ways, sample) || sample_is_across(network, sample) ||
-            is_explained(builder, part, sample) || (is_low && sample->stalled > MODEL_SEEN) ||
-            (part->duty > 0 && is_others(evidence, part->index, sample)))
-            continue;
-        inside.all++;
-        inside.low += is_low;
-    }
-    return inside;
-}
-
 /* Whether the uplinks of the node's leaf may be at fault, or one cable of them, on which by chance
  * most streams are this node's: with others of its leaf no sample was low or, if the fault comes
  * and goes, no more than are low anyway. Sets *inside. */
@@ -416,7 +396,7 @@ static bool may_be_uplink(const struct findings_builder *builder, const struct p
 
     if (network->leaf_count < 2 || !part_is_of_node(part) || node_is_alone(network, part->index))
         return false;
-    *inside = inside_of(builder, part);
+    *inside = low_samples_of(builder, part, part->index);
     return inside->low == 0 ||
            (part->duty > 0 && may_be(inside->low, inside->all, fmax(unseen, MODEL_DIP_SHARE)));
 }
