@@ -93,19 +93,17 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
                       const bool *suspects, const bool *dirty, const struct node_pair *pairs,
                       size_t count, struct node_pair *best)
 {
-    size_t nodes = network->node_count;
-    size_t step = nodes > OTHERS_MOST + 4 ? nodes / OTHERS_MOST : 1;
+    int nodes = (int)network->node_count;
+    int step = nodes > OTHERS_MOST + 4 ? nodes / OTHERS_MOST : 1;
     double most = -INFINITY;
 
-    for (size_t i = 0; i < nodes; i++)
-        for (size_t k = 0, left = i % step; suspects[i] && k < nodes; k++) {
-            struct node_pair pair = node_pair_of((int)i, (int)k);
+    for (int i = 0; i < nodes; i++)
+        for (int k = 0; suspects[i] && k < nodes; k++) {
+            struct node_pair pair = node_pair_of(i, k);
             bool is_leaf = network->leaf_count > 1 && network->leaves[i] == network->leaves[k];
-            bool is_one_of_step = left == 0;
             double score;
 
-            left = is_one_of_step ? step - 1 : left - 1;
-            if (k == i || (!suspects[k] && !is_leaf && !is_one_of_step) ||
+            if (k == i || (!suspects[k] && !is_leaf && k % step != i % step) ||
                 is_lost(network, &pair) || is_chosen(pairs, count, &pair))
                 continue;
             score = divergence(network, item, &pair) -
