@@ -367,15 +367,14 @@ static void rise(double *best, double mbps)
 }
 
 /* Finds the best rates of each rail. A rate above nominal counts as nominal: it comes from the
- * clock readings of a busy machine. Returns 0, or -1 if memory is out. */
-static int find_figures(struct links *links)
+ * clock readings of a busy machine. */
+static void find_figures(struct links *links)
 {
-    size_t ends = links->node_count * links->rail_count;
-    double *receives = malloc((ends + 1) * sizeof *receives);
+    double *sends = links->figures_mbps, *receives = links->bests_mbps;
 
-    for (size_t end = 0; end < ends && receives; end++)
-        links->figures_mbps[end] = receives[end] = NAN;
-    for (size_t i = 0; i < links->sample_count && receives; i++) {
+    for (size_t end = 0; end < links->node_count * links->rail_count; end++)
+        sends[end] = receives[end] = NAN;
+    for (size_t i = 0; i < links->sample_count; i++) {
         const struct diagnose_sample *sample = &links->samples[i];
         double nominal = nominal_of(links, sample), mbps = links->measured[i].mbps;
         size_t rail = (size_t)sample->rail;
@@ -383,18 +382,15 @@ static int find_figures(struct links *links)
         if (sample->is_together)
             continue;
         mbps = nominal > 0 && nominal < mbps ? nominal : mbps;
-        rise(&links->figures_mbps[(size_t)sample->from * links->rail_count + rail], mbps);
+        rise(&sends[(size_t)sample->from * links->rail_count + rail], mbps);
         rise(&receives[(size_t)sample->to * links->rail_count + rail], mbps);
     }
-    for (size_t end = 0; end < ends && receives; end++) {
-        double *figure = &links->figures_mbps[end];
+    for (size_t end = 0; end < links->node_count * links->rail_count; end++) {
+        double lower = fmin(sends[end], receives[end]);
 
-        links->bests_mbps[end] = fmax(*figure, receives[end]);
-        *figure = isnan(*figure) || isnan(receives[end]) ? links->bests_mbps[end]
-                                                         : fmin(*figure, receives[end]);
+        links->bests_mbps[end] = fmax(sends[end], receives[end]);
+        links->figures_mbps[end] = lower;
     }
-    free(receives);
-    return receives ? 0 : -1;
 }
 
 /* Returns what a rail without a nominal speed should have: the upper quartile of the figures of the
@@ -581,8 +577,10 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
             add_sample(source, i, record, retests, links);
     }
     links->read_count = source->records->count;
-    if (sort_by_pair(links, sorted) != 0 || number_runs(links) != 0 || find_figures(links) != 0 ||
-        scale(links) != 0)
+    if (sort_by_pair(links, sorted) != 0 || number_runs(links) != 0)
+        return -1;
+    find_figures(links);
+    if (scale(links) != 0)
         return -1;
     if (links->leaf_count > 0 && !links->has_found_leaves)
         return 0;
