@@ -111,21 +111,14 @@ static void weigh_ends(const struct self_reports *self_reports, const struct rec
                                                  : VERDICT_NONE;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
 /* Whether what failed in that record arrived at another time of the retest. */
 static bool has_arrived(const struct self_reports *self_reports, const struct record *failed)
 {
     for (size_t i = self_reports->first; i < self_reports->records->count; i++) {
         const struct record *record = RECORD_AT(self_reports->records, i);
 
-        if (is_of_messages(record) && record->verdict != VERDICT_FAIL && record->node &&
-            record->peer && is_same(record->metric, failed->metric) &&
-            is_same(record->part, failed->part) && is_same(record->node, failed->node) &&
-            is_same(record->peer, failed->peer))
+        if (is_of_messages(record) && record->verdict != VERDICT_FAIL &&
+            record->metric == failed->metric && links_is_same_transfer(record, failed))
             return true;
     }
     return false;
