@@ -20,6 +20,7 @@ struct findings_builder {
     size_t *node_begin;
     unsigned *node_samples, *isolated;
     size_t isolated_count;
+    double *values; /* room for one of each sample */
     bool is_out_of_memory;
     struct finding scratch; /* used if there is no memory for another one */
 };
@@ -28,29 +29,30 @@ struct findings_builder {
 struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
                             enum verdict verdict);
 
-/* Indexes the samples, so that evidence of a node's part costs that node's samples only. Returns 0,
- * or -1 when memory is out; to be cleared in either case. O(samples). */
+/* Indexes the samples, so that evidence of a node's part costs that node's samples only, and makes
+ * room for their values. Returns 0, or -1 when memory is out; to be cleared in either case.
+ * O(samples). */
 int evidence_index(struct findings_builder *builder);
 void evidence_index_clear(struct findings_builder *builder);
 
 /* Sets the value of the finding: what the part has in Mb/s, in the slower direction; if the fault
  * comes and goes, in the low samples. If the part is dead because long packets are lost, sets
  * lost_bytes and path_mtu_bytes. */
-void evidence_value(struct findings_builder *builder, const struct suspicion *item,
+void evidence_value(const struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding);
 
 /* Returns what the uplinks of the finding's leaf carry of a pair at best, in Mb/s in the slower
  * direction: the upper quartile; NAN if nothing is known. */
-double evidence_uplink_mbps(struct findings_builder *builder, const struct finding *finding);
+double evidence_uplink_mbps(const struct findings_builder *builder, const struct finding *finding);
 
 /* Returns what the rail (-1: any) has where nothing is suspected or, if that is nowhere,
  * everywhere: the median of the samples that did not share an uplink, in Mb/s. Computed once a
  * rail. */
-double evidence_peers_mbps(struct findings_builder *builder, int rail);
+double evidence_peers_mbps(const struct findings_builder *builder, int rail);
 
 /* Sets reference (what 100 % is), limit and limit_source: by the nominal speed if the part is of a
  * node, or the fabric, and the value is below that limit, else by the peers. */
-void evidence_set_limit(struct findings_builder *builder, const struct suspicion *item,
+void evidence_set_limit(const struct findings_builder *builder, const struct suspicion *item,
                         double peers, struct finding *finding);
 
 /* Whether the retest confirms the failure of a part of a node, or of a path; if not, why gets the

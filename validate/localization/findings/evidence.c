@@ -34,7 +34,8 @@ int evidence_index(struct findings_builder *builder)
     builder->node_begin = begin;
     builder->node_samples = malloc((2 * links->sample_count + 1) * sizeof *builder->node_samples);
     builder->isolated = malloc((links->sample_count + 1) * sizeof *builder->isolated);
-    if (!begin || !builder->node_samples || !builder->isolated)
+    builder->values = malloc((links->sample_count + 1) * sizeof *builder->values);
+    if (!begin || !builder->node_samples || !builder->isolated || !builder->values)
         return -1;
     for (unsigned i = 0; i < links->sample_count; i++) {
         begin[links->samples[i].from + 2]++;
@@ -56,6 +57,7 @@ void evidence_index_clear(struct findings_builder *builder)
     free(builder->node_begin);
     free(builder->node_samples);
     free(builder->isolated);
+    free(builder->values);
 }
 
 /* The samples that may pass the part. */
@@ -87,10 +89,9 @@ static bool passes(const struct evidence *evidence, const struct part *part, int
 }
 
 /* Returns what the samples of the part have in one direction, in Mb/s: the median; if the fault
- * comes and goes, the median of those below the limit or, if there are none, the lowest. values:
- * room for the samples. */
+ * comes and goes, the median of those below the limit or, if there are none, the lowest. */
 static double value_of(const struct findings_builder *builder, const struct suspicion *item,
-                       int way, double *values)
+                       int way)
 {
     const struct evidence *evidence = builder->evidence;
     const struct links *links = evidence->links;
@@ -113,10 +114,10 @@ static double value_of(const struct findings_builder *builder, const struct susp
             mbps = fmin(measured->mbps, share * measured->expected_mbps);
             lowest = fmin(lowest, mbps);
             if (!is_at_times || share < least)
-                values[count++] = mbps;
+                builder->values[count++] = mbps;
         }
         if (count > 0)
-            return statistics_median(values, count);
+            return statistics_median(builder->values, count);
     }
     return lowest;
 }
@@ -147,24 +148,19 @@ static void find_lost(const struct findings_builder *builder, const struct part 
         finding->lost_bytes = finding->path_mtu_bytes = 0;
 }
 
-void evidence_value(struct findings_builder *builder, const struct suspicion *item,
+void evidence_value(const struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding)
 {
-    const struct links *links = builder->evidence->links;
-    double *values = malloc((links->sample_count + 1) * sizeof *values);
-
-    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES && values; way++)
+    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES; way++)
         if (item->part.ways & way)
-            finding->value = fmin(finding->value, value_of(builder, item, way, values));
+            finding->value = fmin(finding->value, value_of(builder, item, way));
     if (finding->value <= 0 && item->part.type != DIAGNOSE_HOST)
         find_lost(builder, &item->part, finding);
-    builder->is_out_of_memory |= !values;
-    free(values);
 }
 
 /* The upper quartile, as pairs with leaves of slower uplinks do not show what these uplinks
  * carry. */
-double evidence_uplink_mbps(struct findings_builder *builder, const struct finding *finding)
+double evidence_uplink_mbps(const struct findings_builder *builder, const struct finding *finding)
 {
     const struct part part = {.type = DIAGNOSE_UPLINK,
                               .index = finding->leaf,
@@ -172,18 +168,16 @@ double evidence_uplink_mbps(struct findings_builder *builder, const struct findi
                               .rail = finding->rail,
                               .ways = DIAGNOSE_BOTH};
     const struct links *links = builder->evidence->links;
-    double *values = malloc((links->sample_count + 1) * sizeof *values), mbps = NAN;
+    double mbps = NAN;
 
-    builder->is_out_of_memory |= !values;
-    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES && values; way++) {
+    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES; way++) {
         size_t count = 0;
 
         for (size_t i = 0; i < links->sample_count && finding->ways & way; i++)
             if (passes(builder->evidence, &part, way, &links->samples[i]))
-                values[count++] = links->measured[i].mbps;
-        mbps = fmin(mbps, statistics_quantile(values, count, UPLINK_CARRIES_SHARE));
+                builder->values[count++] = links->measured[i].mbps;
+        mbps = fmin(mbps, statistics_quantile(builder->values, count, UPLINK_CARRIES_SHARE));
     }
-    free(values);
     return mbps;
 }
 
@@ -201,15 +195,12 @@ static bool is_control(const struct findings_builder *builder, const struct diag
 }
 
 /* The median takes a pass over all samples, so it is kept for each rail. */
-double evidence_peers_mbps(struct findings_builder *builder, int rail)
+double evidence_peers_mbps(const struct findings_builder *builder, int rail)
 {
     const struct links *links = builder->evidence->links;
-    double *values, *peers = &builder->peers_mbps[rail + 1];
+    double *peers = &builder->peers_mbps[rail + 1];
 
-    if (!isnan(*peers))
-        return *peers;
-    values = malloc((links->sample_count + 1) * sizeof *values);
-    for (int is_any = 0; is_any < 2 && isnan(*peers) && values; is_any++) {
+    for (int is_any = 0; is_any < 2 && isnan(*peers); is_any++) {
         size_t count = 0;
 
         for (size_t i = 0; i < links->sample_count; i++) {
@@ -218,12 +209,10 @@ double evidence_peers_mbps(struct findings_builder *builder, int rail)
             if ((rail < 0 || sample->rail == rail) && !sample->is_together &&
                 !sample_is_shared(&builder->evidence->network, sample) &&
                 (is_any || is_control(builder, sample)))
-                values[count++] = links->measured[i].mbps;
+                builder->values[count++] = links->measured[i].mbps;
         }
-        *peers = statistics_median(values, count);
+        *peers = statistics_median(builder->values, count);
     }
-    builder->is_out_of_memory |= !values;
-    free(values);
     return *peers;
 }
 
@@ -441,7 +430,7 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
     return false;
 }
 
-void evidence_set_limit(struct findings_builder *builder, const struct suspicion *item,
+void evidence_set_limit(const struct findings_builder *builder, const struct suspicion *item,
                         double peers, struct finding *finding)
 {
     const struct conf *conf = builder->evidence->conf;
