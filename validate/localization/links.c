@@ -328,9 +328,9 @@ static int sort_by_pair(struct links *links, size_t sorted)
     return !is_done ? -1 : sorted > 0 ? merge(links, sorted) : 0;
 }
 
-/* Numbers the pair runs. A run ends where a rail and direction occurs again. At first all rails
- * together are measured in other rounds than rails alone; in a retest they come last in a run.
- * Returns 0, or -1 if memory is out. */
+/* Numbers the pair runs from 1 on. A run ends where a rail and direction occurs again. At first all
+ * rails together are measured in other rounds than rails alone; in a retest they come last in a
+ * run. Returns 0, or -1 if memory is out. */
 static int number_runs(struct links *links)
 {
     unsigned *seen = calloc(4 * links->rail_count + 1, sizeof *seen), run = 0;

@@ -94,11 +94,9 @@ static enum retest_passes passes_of(const struct diagnosis *diagnosis)
 /* Returns how many rounds were measured. A round has each node in one pair. */
 static size_t rounds_of(const struct links *links)
 {
-    size_t pairs = 0;
+    size_t runs = links->sample_count > 0 ? links->samples[links->sample_count - 1].pair_run : 0;
 
-    for (size_t i = 0; i < links->sample_count; i++)
-        pairs += i == 0 || links->samples[i].pair_run != links->samples[i - 1].pair_run;
-    return links->node_count > 1 ? 2 * pairs / links->node_count : 0;
+    return links->node_count > 1 ? 2 * runs / links->node_count : 0;
 }
 
 /* Measures the most informative pairs again. The screen may have all of them the first time, later
