@@ -153,15 +153,24 @@ static void fill_ends(struct judging *judging)
         }
 }
 
-static bool is_direction_suspect(const struct loss_direction *direction, int losing)
+/* Returns the ways in which packets are lost with at least `losing` partners, and hardly any shows
+ * that they are not. Adds these directions to *sum. */
+static int suspect_ways(const struct loss_direction directions[2], int losing,
+                        struct loss_direction *sum)
 {
-    return direction->losing >= losing && is_each(direction);
+    int ways = 0;
+
+    for (int direction = 0; direction < 2; direction++)
+        if (directions[direction].losing >= losing && is_each(&directions[direction])) {
+            ways |= direction ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
+            add_direction(sum, &directions[direction]);
+        }
+    return ways;
 }
 
 static bool is_end_suspect(const struct loss_end *end)
 {
-    return is_direction_suspect(&end->directions[0], PARTNERS_LEAST) ||
-           is_direction_suspect(&end->directions[1], PARTNERS_LEAST);
+    return suspect_ways(end->directions, PARTNERS_LEAST, &(struct loss_direction){0}) != 0;
 }
 
 static struct loss_finding *add(struct judging *judging, struct part part,
@@ -185,11 +194,7 @@ static void add_end(struct judging *judging, int rail, int node, int losing, boo
     struct part part = {.type = DIAGNOSE_RAIL, .index = node, .peer = -1, .rail = rail};
     struct loss_direction sum = {0};
 
-    for (int direction = 0; direction < 2; direction++)
-        if (is_direction_suspect(&end->directions[direction], losing)) {
-            part.ways |= direction ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
-            add_direction(&sum, &end->directions[direction]);
-        }
+    part.ways = suspect_ways(end->directions, losing, &sum);
     add(judging, part, &sum)->is_either = is_either;
     end->is_explained = true;
 }
@@ -432,16 +437,10 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
 static enum loss_retest judge_retest(const struct retest *retest, struct loss_finding *finding)
 {
     struct loss_direction again = {0};
-    int ways = 0, clean = 0;
-
     /* a direction counts if it lost again with each good partner of which enough was measured */
-    for (int direction = 0; direction < 2; direction++) {
-        clean += retest->directions[direction].clean;
-        if (is_direction_suspect(&retest->directions[direction], 1)) {
-            ways |= direction ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
-            add_direction(&again, &retest->directions[direction]);
-        }
-    }
+    int ways = suspect_ways(retest->directions, 1, &again);
+    int clean = retest->directions[0].clean + retest->directions[1].clean;
+
     if (ways == 0)
         return clean > 0                ? LOSS_NOT_AGAIN
                : retest->is_unscheduled ? LOSS_UNSCHEDULED
