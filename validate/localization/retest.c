@@ -100,19 +100,15 @@ bool localization_measure_next(const struct localization *localization,
     struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
     bool *is_lost = calloc(network->node_count + 1, sizeof *is_lost), is_measured = false;
     struct diagnose_network left = *network;
-    size_t count = 0, known, lost = 0;
+    size_t count, known;
 
     left.is_lost = is_lost;
     if (pairs && is_lost)
-        lost = mark_lost(localization, is_lost);
-    do {
-        known = lost;
-        if (pairs && is_lost)
+        do {
+            known = mark_lost(localization, is_lost);
             count = diagnose_next(&left, diagnosis, before, pairs, most, screen_most);
-        is_measured = count > 0 && measure_pairs(localization, pairs, count, passes, first);
-        if (count > 0 && !is_measured)
-            lost = mark_lost(localization, is_lost);
-    } while (lost > known);
+            is_measured = count > 0 && measure_pairs(localization, pairs, count, passes, first);
+        } while (count > 0 && !is_measured && mark_lost(localization, is_lost) > known);
     free(is_lost);
     free(pairs);
     return is_measured;
