@@ -191,6 +191,17 @@ static void bound_large(const struct search *search, struct candidate *one)
             one->value = fmin(one->value, search->candidates[i].value + one->value - prior);
 }
 
+/* Whether a low sample of the pair passes the part. */
+static bool is_low_through(const struct observations *observations, const struct part *part,
+                           const struct pair *pair)
+{
+    for (unsigned i = pair->begin; i < pair->end; i++)
+        if (observations->items[i].is_low &&
+            part_passes(observations->network, part, pair, &observations->items[i]))
+            return true;
+    return false;
+}
+
 /* Finds rivals of a part that was taken out: what else explains its low samples. score: of the
  * explanation with the part. In a rival of a part that few nodes share, a part that many nodes
  * share can only be the first one: two of these do not look like one node. Returns 0, or -1 if
@@ -208,7 +219,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     int beginnings = 0;
 
     for (unsigned i = 0; i < all; i++)
-        if (part_is_low(observations, part, &observations->pairs[pairs[i]]))
+        if (is_low_through(observations, part, &observations->pairs[pairs[i]]))
             pairs[low++] = pairs[i];
     rivals->count = 0;
     add_rival(rivals, explanation, base);

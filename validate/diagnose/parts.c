@@ -57,16 +57,6 @@ void part_mark(const struct diagnose_network *network, const struct part *part, 
         }
 }
 
-bool part_is_low(const struct observations *observations, const struct part *part,
-                 const struct pair *pair)
-{
-    for (unsigned i = pair->begin; i < pair->end; i++)
-        if (observations->items[i].is_low &&
-            part_passes(observations->network, part, pair, &observations->items[i]))
-            return true;
-    return false;
-}
-
 /* Adds the pairs of the node that may pass the part, except those within a leaf that its lower node
  * adds. Returns the new count. */
 static unsigned add_node(const struct observations *observations, const struct part *part, int node,

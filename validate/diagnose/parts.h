@@ -81,10 +81,6 @@ void part_mark(const struct diagnose_network *network, const struct part *part, 
 unsigned part_pairs(const struct observations *observations, const struct part *part,
                     unsigned *pairs);
 
-/* Whether a low sample of the pair passes it. */
-bool part_is_low(const struct observations *observations, const struct part *part,
-                 const struct pair *pair);
-
 /* Whether the parts are the same, whatever their ways and state. A path is the same from both
  * ends. */
 bool part_is_same(const struct part *a, const struct part *b);
