@@ -566,15 +566,14 @@ static int finish(struct search *search)
 
 /* Returns the bin of the sample's y over the depth of the leaf or fabric that always slows it, or
  * -1 if it passes another part. */
-static int bin_beyond(const struct observations *observations, const struct pair *pair,
-                      const struct parts *parts, const struct observation *sample)
+static int bin_beyond(const struct explained_pair *explained, const struct observation *sample)
 {
     const struct part *deepest = NULL;
 
-    for (int i = 0; i < parts->count; i++) {
-        const struct part *part = parts->items[i];
+    for (int i = 0; i < explained->part_count; i++) {
+        const struct part *part = explained->parts[i];
 
-        if (!part_passes(observations->network, part, pair, sample))
+        if (!part_passes(explained->observations->network, part, explained->pair, sample))
             continue;
         if (part->duty > 0 || (part->type != DIAGNOSE_LEAF && part->type != DIAGNOSE_FABRIC))
             return -1;
@@ -587,13 +586,12 @@ static int bin_beyond(const struct observations *observations, const struct pair
 
 /* Counts the samples of a run that are healthy or always slowed: all, and by bin the low ones whose
  * ends were scheduled. Slowed samples are low if they are beyond the scatter about their depth. */
-static void count_dips(const struct observations *observations, const struct pair *pair,
-                       const struct run *run, const struct parts *parts,
+static void count_dips(const struct explained_pair *explained, const struct run *run,
                        unsigned counts[MODEL_BINS], double *all)
 {
     for (unsigned k = run->begin; k < run->end; k++) {
-        const struct observation *sample = &observations->items[k];
-        int bin = bin_beyond(observations, pair, parts, sample);
+        const struct observation *sample = &explained->observations->items[k];
+        int bin = bin_beyond(explained, sample);
         bool is_low = sample->is_low;
 
         if (bin < 0)
@@ -615,16 +613,15 @@ static void find_noise(const struct explanation *explanation, struct model_noise
 
     for (unsigned i = 0; i < observations->pair_count; i++) {
         const struct pair *pair = &observations->pairs[i];
-        struct parts parts = explanation_parts(explanation, i);
+        struct explained_pair explained = explanation_pair(explanation, i);
 
         for (unsigned k = 0; k < pair->run_count; k++) {
             const struct run *run = &observations->runs[pair->first_run + k];
 
-            if (run->hiccup > 0 &&
-                run_is_hiccup(observations, pair, run, &parts, model_rates[explanation->rate]))
+            if (run->hiccup > 0 && run_is_hiccup(&explained, run, model_rates[explanation->rate]))
                 hiccups++;
             else
-                count_dips(observations, pair, run, &parts, counts, &all);
+                count_dips(&explained, run, counts, &all);
         }
     }
     model_fit_noise(counts, all, hiccups / fmax(observations->run_count, 1), noise);

@@ -14,18 +14,20 @@ static const double exp_nothing = -746; /* exp() of this, or of less, is 0 */
  * PAIRS_MORE_OF of them that were weighed. */
 enum { PAIRS_AT_ONCE = 4, PAIRS_MORE_OF = 8 };
 
-struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
+struct explained_pair explanation_pair(const struct explanation *explanation, unsigned pair)
 {
-    const struct pair *ends = &explanation->observations->pairs[pair];
-    struct parts parts;
+    const struct observations *observations = explanation->observations;
+    const struct pair *ends = &observations->pairs[pair];
+    struct explained_pair explained;
     int most = explanation->touched[pair] < PARTS_MOST ? explanation->touched[pair] : PARTS_MOST;
 
-    parts.count = 0;
-    for (size_t i = 0; parts.count < most && i < explanation->count; i++)
-        if (part_touches(explanation->observations->network, &explanation->parts[i], ends->low,
-                         ends->high))
-            parts.items[parts.count++] = &explanation->parts[i];
-    return parts;
+    explained.observations = observations;
+    explained.pair = ends;
+    explained.part_count = 0;
+    for (size_t i = 0; explained.part_count < most && i < explanation->count; i++)
+        if (part_touches(observations->network, &explanation->parts[i], ends->low, ends->high))
+            explained.parts[explained.part_count++] = &explanation->parts[i];
+    return explained;
 }
 
 /* Recomputes the first `count` pairs in scratch. more: 1 or -1, parts that touch them more or less;
@@ -35,14 +37,13 @@ static void change(struct explanation *explanation, unsigned count, int more)
     for (unsigned i = 0; i < count; i++) {
         unsigned pair = explanation->scratch[i];
         double *values = explanation->values[pair], *totals = explanation->totals;
-        struct parts parts;
+        struct explained_pair explained;
 
         explanation->touched[pair] = (unsigned short)(explanation->touched[pair] + more);
-        parts = explanation_parts(explanation, pair);
+        explained = explanation_pair(explanation, pair);
         for (int rate = 0; rate < MODEL_RATES; rate++)
             totals[rate] -= values[rate];
-        pair_values(explanation->observations, &explanation->observations->pairs[pair], &parts,
-                    values);
+        pair_values(&explained, values);
         for (int rate = 0; rate < MODEL_RATES; rate++)
             totals[rate] += values[rate];
     }
@@ -167,7 +168,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
     for (unsigned i = 0; i < count; i++) {
         unsigned pair = explanation->scratch[i];
         const struct pair *next = &observations->pairs[explanation->scratch[i + (i + 1 < count)]];
-        struct parts parts = explanation_parts(explanation, pair);
+        struct explained_pair explained = explanation_pair(explanation, pair);
 
         /* fetching the next pair takes as long as computing this one */
         __builtin_prefetch(&observations->items[next->begin]);
@@ -178,9 +179,8 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
             if (sum <= least)
                 return sum;
         }
-        rest -= i >= informative ? observations->pairs[pair].most : 0;
-        pair_gains(observations, &observations->pairs[pair], &parts, model_rates[explanation->rate],
-                   part, depths, factors);
+        rest -= i >= informative ? explained.pair->most : 0;
+        pair_gains(&explained, model_rates[explanation->rate], part, depths, factors);
         gains_multiply(&gains, factors);
     }
     sum = gains_sum(&gains, part_sharing(part), &best);

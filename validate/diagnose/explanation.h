@@ -26,8 +26,8 @@ struct explanation {
 int explanation_make(const struct observations *observations, struct explanation *explanation);
 void explanation_clear(struct explanation *explanation);
 
-/* Returns the parts that touch the pair, PARTS_MOST at most. */
-struct parts explanation_parts(const struct explanation *explanation, unsigned pair);
+/* Returns the pair with that index and the parts that touch it, PARTS_MOST at most. */
+struct explained_pair explanation_pair(const struct explanation *explanation, unsigned pair);
 
 /* Returns the log odds of the explanation with the part against the one without. With depths =
  * MODEL_DEPTHS also sets depth, duty and prior of the part to the likeliest. With depths =

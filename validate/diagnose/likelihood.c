@@ -42,15 +42,17 @@ static bool is_cable(const struct part *part)
 
 /* Returns a bit for each sample of the run that passes the part, up to 64. only_slow: only for
  * samples of slow streams. */
-static unsigned long long run_mask(const struct observations *observations, const struct part *part,
-                                   const struct pair *pair, const struct run *run, bool only_slow)
+static unsigned long long run_mask(const struct explained_pair *explained, const struct part *part,
+                                   const struct run *run, bool only_slow)
 {
-    bool up = part_carries(observations->network, part, pair->low, pair->high, part->rail);
-    bool down = part_carries(observations->network, part, pair->high, pair->low, part->rail);
+    const struct diagnose_network *network = explained->observations->network;
+    const struct pair *pair = explained->pair;
+    bool up = part_carries(network, part, pair->low, pair->high, part->rail);
+    bool down = part_carries(network, part, pair->high, pair->low, part->rail);
     unsigned long long mask = 0;
 
     for (unsigned i = run->begin; i < run->end && i - run->begin < 64; i++) {
-        const struct observation *sample = &observations->items[i];
+        const struct observation *sample = &explained->observations->items[i];
         bool is_passing = (part->rail < 0 || part->rail == sample->rail) &&
                           (sample->is_up ? up : down) && (sample->is_slow || !only_slow);
 
@@ -61,31 +63,30 @@ static unsigned long long run_mask(const struct observations *observations, cons
 
 /* Returns how likely it is that, of the streams of the pair that pass the uplinks, exactly the slow
  * ones are on a slow cable. duty: index of the share of all streams that are on it. */
-static double chance_of(const struct observations *observations, const struct pair *pair,
-                        const struct part *part, int duty)
+static double chance_of(const struct explained_pair *explained, const struct part *part, int duty)
 {
+    const struct observations *observations = explained->observations;
     unsigned long long streams[2] = {0, 0}; /* a bit of each: healthy streams, slow ones */
 
-    for (unsigned i = pair->begin; i < pair->end; i++) {
+    for (unsigned i = explained->pair->begin; i < explained->pair->end; i++) {
         const struct observation *sample = &observations->items[i];
 
-        if (part_passes(observations->network, part, pair, sample))
+        if (part_passes(observations->network, part, explained->pair, sample))
             streams[sample->is_slow] |= 1ULL << (2U * sample->rail + sample->is_up) % 64;
     }
     return pow(model_duties[MODEL_CABLES][duty], __builtin_popcountll(streams[1])) *
            pow(1 - model_duties[MODEL_CABLES][duty], __builtin_popcountll(streams[0]));
 }
 
-static struct passing passing_of(const struct observations *observations, const struct pair *pair,
-                                 const struct run *run, const struct parts *parts)
+static struct passing passing_of(const struct explained_pair *explained, const struct run *run)
 {
     struct passing passing;
 
     passing.all = 0;
     passing.count = 0;
-    for (int i = 0; i < parts->count; i++) {
-        const struct part *part = parts->items[i];
-        unsigned long long mask = run_mask(observations, part, pair, run, is_cable(part));
+    for (int i = 0; i < explained->part_count; i++) {
+        const struct part *part = explained->parts[i];
+        unsigned long long mask = run_mask(explained, part, run, is_cable(part));
         int at;
 
         if (mask == 0)
@@ -244,16 +245,16 @@ INLINE void add_variant(const struct observations *observations, const struct ru
         sum->cells[load][i] += rest * cells[i];
 }
 
-INLINE void run_weigh(const struct observations *observations, const struct run *run,
-                      struct passing *others, const struct looked_at *other,
-                      struct weighed_run *sum)
+INLINE void run_weigh(const struct explained_pair *explained, const struct run *run,
+                      const struct looked_at *other, struct weighed_run *sum)
 {
+    struct passing others = passing_of(explained, run);
     double kept = MODEL_TOGETHER_RUN;
     struct passed *lasting = NULL; /* the deepest part that comes and goes */
     float lasting_duty;
 
-    for (int i = 0; i < others->count && !lasting; i++)
-        lasting = others->parts[i].duty < 1 ? &others->parts[i] : NULL;
+    for (int i = 0; i < others.count && !lasting; i++)
+        lasting = others.parts[i].duty < 1 ? &others.parts[i] : NULL;
     lasting_duty = lasting ? lasting->duty : 1;
 
     for (int load = 0; load < MODEL_LOADS; load++) {
@@ -264,10 +265,11 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
             own[cell] = most;
         if (most > 0)
             return;
-        add_variant(observations, run, others, other, load, lasting ? 1 - kept : 1, sum);
+        add_variant(explained->observations, run, &others, other, load, lasting ? 1 - kept : 1,
+                    sum);
         for (int is_on = 0; is_on < 2 && lasting; is_on++) {
             lasting->duty = (float)is_on;
-            add_variant(observations, run, others, other, load,
+            add_variant(explained->observations, run, &others, other, load,
                         kept * (is_on ? lasting_duty : 1 - lasting_duty), sum);
             lasting->duty = lasting_duty;
         }
@@ -291,46 +293,41 @@ static double likelihood_of(const struct run *run, double busy, const struct wei
 
 static const struct looked_at nothing = {.mask = 0};
 
-void pair_values(const struct observations *observations, const struct pair *pair,
-                 const struct parts *parts, double values[MODEL_RATES])
+void pair_values(const struct explained_pair *explained, double values[MODEL_RATES])
 {
     double cables = 0;
 
-    for (int i = 0; i < parts->count; i++)
-        if (is_cable(parts->items[i]))
-            cables += log(chance_of(observations, pair, parts->items[i], parts->items[i]->duty));
+    for (int i = 0; i < explained->part_count; i++)
+        if (is_cable(explained->parts[i]))
+            cables += log(chance_of(explained, explained->parts[i], explained->parts[i]->duty));
     for (int rate = 0; rate < MODEL_RATES; rate++)
         values[rate] = cables;
-    for (unsigned i = 0; i < pair->run_count; i++) {
-        const struct run *run = &observations->runs[pair->first_run + i];
-        struct passing passing = passing_of(observations, pair, run, parts);
+    for (unsigned i = 0; i < explained->pair->run_count; i++) {
+        const struct run *run = &explained->observations->runs[explained->pair->first_run + i];
         struct weighed_run weighed;
 
-        run_weigh(observations, run, &passing, &nothing, &weighed);
+        run_weigh(explained, run, &nothing, &weighed);
         for (int rate = 0; rate < MODEL_RATES; rate++)
             values[rate] += log(likelihood_of(run, model_rates[rate], &weighed));
     }
 }
 
-bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
-                   const struct run *run, const struct parts *parts, double busy)
+bool run_is_hiccup(const struct explained_pair *explained, const struct run *run, double busy)
 {
-    struct passing passing = passing_of(observations, pair, run, parts);
     struct weighed_run weighed;
 
-    run_weigh(observations, run, &passing, &nothing, &weighed);
+    run_weigh(explained, run, &nothing, &weighed);
     return 2 * run->hiccup > likelihood_of(run, busy, &weighed);
 }
 
 /* Multiplies the gain of each cell by the likelihood of the run with it over that without. */
-INLINE void multiply(const struct observations *observations, const struct run *run,
-                     struct passing *others, const struct looked_at *other, double busy,
-                     double *gains)
+INLINE void multiply(const struct explained_pair *explained, const struct run *run,
+                     const struct looked_at *other, double busy, double *gains)
 {
     struct weighed_run weighed;
     double share, quiet_share, busy_share, rest;
 
-    run_weigh(observations, run, others, other, &weighed);
+    run_weigh(explained, run, other, &weighed);
     share = 1 / likelihood_of(run, busy, &weighed);
     quiet_share = share * (1 - busy);
     busy_share = share * busy * run->busy;
@@ -340,45 +337,43 @@ INLINE void multiply(const struct observations *observations, const struct run *
                                              busy_share * weighed.cells[1][cell] + rest));
 }
 
-INLINE void gains_by(const struct observations *observations, const struct pair *pair,
-                     const struct parts *parts, double busy, const struct part *part, int depths,
-                     double gains[MODEL_CELLS])
+INLINE void gains_by(const struct explained_pair *explained, double busy, const struct part *part,
+                     int depths, double gains[MODEL_CELLS])
 {
+    const struct pair *pair = explained->pair;
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
     double on_cable[MODEL_CELLS];
 
     for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
         gains[cell] = on_cable[cell] = 1;
     for (unsigned i = 0; i < pair->run_count; i++) {
-        const struct run *run = &observations->runs[pair->first_run + i];
-        struct passing passing = passing_of(observations, pair, run, parts);
-        struct looked_at other = {part, run_mask(observations, part, pair, run, false), depths,
+        const struct run *run = &explained->observations->runs[pair->first_run + i];
+        struct looked_at other = {part, run_mask(explained, part, run, false), depths,
                                   is_uplink ? 1 : MODEL_DUTIES, 0};
         double most = busy * run->busy * pair->gain;
 
         if (!other.mask)
             continue;
-        if (depths == MODEL_GROUPS && parts->count == 0 && !is_uplink && most < seldom)
+        if (depths == MODEL_GROUPS && explained->part_count == 0 && !is_uplink && most < seldom)
             other.most = pair->gain;
-        multiply(observations, run, &passing, &other, busy, gains);
-        other.mask = is_uplink ? run_mask(observations, part, pair, run, true) : 0;
+        multiply(explained, run, &other, busy, gains);
+        other.mask = is_uplink ? run_mask(explained, part, run, true) : 0;
         if (other.mask)
-            multiply(observations, run, &passing, &other, busy, on_cable);
+            multiply(explained, run, &other, busy, on_cable);
     }
     for (int duty = 1; duty < MODEL_DUTIES && is_uplink; duty++) {
-        double chance = chance_of(observations, pair, part, duty);
+        double chance = chance_of(explained, part, duty);
 
         for (int depth = 0; depth < depths; depth++)
             gains[duty * depths + depth] = bounded(chance * on_cable[depth]);
     }
 }
 
-VECTORISED void pair_gains(const struct observations *observations, const struct pair *pair,
-                           const struct parts *parts, double busy, const struct part *part,
-                           int depths, double gains[MODEL_CELLS])
+VECTORISED void pair_gains(const struct explained_pair *explained, double busy,
+                           const struct part *part, int depths, double gains[MODEL_CELLS])
 {
     if (depths == MODEL_GROUPS)
-        gains_by(observations, pair, parts, busy, part, MODEL_GROUPS, gains);
+        gains_by(explained, busy, part, MODEL_GROUPS, gains);
     else
-        gains_by(observations, pair, parts, busy, part, MODEL_DEPTHS, gains);
+        gains_by(explained, busy, part, MODEL_DEPTHS, gains);
 }

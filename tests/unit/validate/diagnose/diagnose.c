@@ -750,15 +750,16 @@ static void check_depth_groups(rate_of *rate)
     for (long i = 1; i < found; i++)
         for (unsigned k = 0; k < observations.pair_count; k++) {
             struct part beside = candidates[i - 1].part;
-            struct parts parts = {.items = {&beside}, .count = (int)(k % 2)};
+            struct explained_pair explained = {.observations = &observations,
+                                               .pair = &observations.pairs[k],
+                                               .parts = {&beside},
+                                               .part_count = (int)(k % 2)};
             double gains[MODEL_CELLS], bounds[MODEL_CELLS];
 
             beside.depth = (int)(i % MODEL_DEPTHS);
             beside.duty = (int)(i / 2 % MODEL_DUTIES);
-            pair_gains(&observations, &observations.pairs[k], &parts, 0.2, &candidates[i].part,
-                       MODEL_DEPTHS, gains);
-            pair_gains(&observations, &observations.pairs[k], &parts, 0.2, &candidates[i].part,
-                       MODEL_GROUPS, bounds);
+            pair_gains(&explained, 0.2, &candidates[i].part, MODEL_DEPTHS, gains);
+            pair_gains(&explained, 0.2, &candidates[i].part, MODEL_GROUPS, bounds);
             for (int cell = 0; cell < MODEL_CELLS; cell++) {
                 beyond += gains[cell] > bounds[cell / MODEL_DEPTHS_OF_GROUP] * (1 + 1e-5);
                 looser += gains[cell] < bounds[cell / MODEL_DEPTHS_OF_GROUP] * 0.5;
