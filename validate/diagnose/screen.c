@@ -14,9 +14,10 @@ enum { LOADS = 8 };
  * enough, of a node and of uplinks; pairs to measure alone for paths. */
 enum { PICKS = 8, LOWEST = 4, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
 
-/* Scores of a class, by bin of y. Those of the last bin and above are all alike. */
+/* A class, by bin of y. Scores of the last bin and above are all alike. */
 struct class
 {
+    unsigned counts[MODEL_BINS]; /* of samples between nodes that are not marked */
     float score[MODEL_BINS];   /* of a sample: -ln of the share that is as low, scaled to mean 1 */
     float density[MODEL_BINS]; /* of y */
     int last;
@@ -44,13 +45,13 @@ struct ranked {
 struct state {
     const struct diagnose_network *network;
     const struct diagnose_sample *samples;
-    size_t count, classes, rails, leaves;
+    size_t count, class_count, rails, leaves;
     /* [count] it shared an uplink, its ends were scheduled, nothing explains it */
     bool *is_counted;
     unsigned char *bins; /* [count] model_bin() of its y; 0: it did not share an uplink */
     struct range *ranges;
     size_t range_count;
-    struct class *class;
+    struct class *classes;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
     bool *is_marked;       /* [nodes] in a part surely at fault; later: one of the worst */
@@ -103,17 +104,17 @@ static int numbers_of(const struct state *state, const struct diagnose_sample *s
 }
 
 /* load: log2, rounded up, of the number of pairs that shared the uplink. */
-static size_t class_of(const struct diagnose_sample *sample)
+static struct class *class_of(const struct state *state, const struct diagnose_sample *sample)
 {
     int load = sample->shared > 1 ? 32 - __builtin_clz(sample->shared - 1U) : 0;
+    int index = (sample->rail * 2 + sample->is_together) * LOADS;
 
-    return (size_t)((sample->rail * 2 + sample->is_together) * LOADS +
-                    (load < LOADS ? load : LOADS - 1));
+    return &state->classes[index + (load < LOADS ? load : LOADS - 1)];
 }
 
-/* Fits the class. counts: [MODEL_BINS] its samples in each bin. */
-static void fit_class(const unsigned *counts, struct class *class)
+static void fit_class(struct class *class)
 {
+    const unsigned *counts = class->counts;
     double all = 0, below = 0, above = 0, mean = 0;
     int top = MODEL_BINS - 1;
 
@@ -150,7 +151,7 @@ static double mean_of(const struct sum *sum)
 
 static double score_of(const struct state *state, size_t i)
 {
-    return state->class[class_of(&state->samples[i])].score[state->bins[i]];
+    return class_of(state, &state->samples[i])->score[state->bins[i]];
 }
 
 /* Adds a sample to the parts that it passes, or (-1) takes it away. */
@@ -167,28 +168,23 @@ static void add_score(struct state *state, size_t i, int more)
 }
 
 /* Fits each class to the samples between nodes that are not marked, and sums the scores of all
- * samples by part. Returns 0, or -1 if memory is out. */
-static int fit_classes(struct state *state)
+ * samples by part. */
+static void fit_classes(struct state *state)
 {
-    unsigned(*counts)[MODEL_BINS] = calloc(state->classes, sizeof *counts);
-
-    if (!counts)
-        return -1;
+    memset(state->classes, 0, state->class_count * sizeof *state->classes);
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
 
         if (state->is_counted[i] && !state->is_marked[sample->from] &&
             !state->is_marked[sample->to])
-            counts[class_of(sample)][state->bins[i]]++;
+            class_of(state, sample)->counts[state->bins[i]]++;
     }
-    for (size_t i = 0; i < state->classes; i++)
-        fit_class(counts[i], &state->class[i]);
-    free(counts);
+    for (size_t i = 0; i < state->class_count; i++)
+        fit_class(&state->classes[i]);
     memset(state->sums, 0, state->part_count * sizeof *state->sums);
     for (size_t i = 0; i < state->count; i++)
         if (state->is_counted[i])
             add_score(state, i, 1);
-    return 0;
 }
 
 static int by_score(const void *left, const void *right)
@@ -303,7 +299,7 @@ static double path_gain(const struct state *state, const struct range *of, int r
         const struct diagnose_sample *deep = &state->samples[k];
         double ways[2] = {1, 1};
 
-        if (deep->rail != rail || state->bins[k] >= state->class[class_of(deep)].last)
+        if (deep->rail != rail || state->bins[k] >= class_of(state, deep)->last)
             continue;
         for (size_t i = of->begin; i < of->end; i++) {
             const struct diagnose_sample *one = &state->samples[i];
@@ -311,7 +307,7 @@ static double path_gain(const struct state *state, const struct range *of, int r
             if (one->rail == rail && state->is_counted[i])
                 ways[one->from > one->to] *=
                     model_density(sample_y(one) - sample_y(deep), SCREEN_PATH_SCALE) /
-                    state->class[class_of(one)].density[state->bins[i]];
+                    class_of(state, one)->density[state->bins[i]];
         }
         for (int way = 0; way < 3; way++)
             sums[way] += (way < 2 ? ways[way] : ways[0] * ways[1]) / MODEL_DEPTHS;
@@ -429,11 +425,9 @@ static int add_unproven(const struct state *state, struct diagnosis *diagnosis)
 
 static int find(struct state *state, struct diagnosis *diagnosis)
 {
-    if (fit_classes(state) != 0)
-        return -1;
+    fit_classes(state);
     mark_worst(state);
-    if (fit_classes(state) != 0)
-        return -1;
+    fit_classes(state);
     for (int i = 0; i < PICKS && pick(state, diagnosis); i++)
         ;
     rank(state, NULL);
@@ -452,7 +446,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
         .count = count,
         .rails = rails,
         .leaves = leaves,
-        .classes = rails * 2 * LOADS,
+        .class_count = rails * 2 * LOADS,
         .part_count = network->node_count * (1 + rails) + leaves * leaves,
         .is_counted = malloc((count + 1) * sizeof *state.is_counted),
         .bins = malloc((count + 1) * sizeof *state.bins),
@@ -462,10 +456,10 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
     };
     int status = -1;
 
-    state.class = calloc(state.classes + 1, sizeof *state.class);
+    state.classes = malloc((state.class_count + 1) * sizeof *state.classes);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
     diagnosis->screened = malloc((PICKS * LOWEST + PATHS + leaves) * sizeof *diagnosis->screened);
-    if (state.is_counted && state.bins && state.ranges && state.ranked && state.class &&
+    if (state.is_counted && state.bins && state.ranges && state.ranked && state.classes &&
         state.sums && state.is_marked && diagnosis->screened) {
         find_counted(&state, diagnosis);
         status = count > 0 ? find(&state, diagnosis) : 0;
@@ -475,7 +469,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
     free(state.bins);
     free(state.ranges);
     free(state.ranked);
-    free(state.class);
+    free(state.classes);
     free(state.sums);
     return status;
 }
