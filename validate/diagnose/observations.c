@@ -418,7 +418,7 @@ int observations_make(const struct diagnose_network *network, const struct diagn
         const struct diagnose_sample *sample = &samples[source.own[i]];
         const struct class *class = &classes[class_of(network, sample)];
         bool is_new = !last || !sample_is_same_pair(sample, last);
-        struct node_pair ends = node_pair_of(sample->from, sample->to);
+        struct node_pair ends = sample_pair(sample);
         double y, mean_y;
 
         y = mean_y = sample_y(sample) - class->location;

@@ -42,6 +42,11 @@ struct diagnose_sample {
     bool is_together;      /* all rails of the pair at once */
 };
 
+static inline struct node_pair sample_pair(const struct diagnose_sample *sample)
+{
+    return node_pair_of(sample->from, sample->to);
+}
+
 static inline bool sample_is_same_pair(const struct diagnose_sample *a,
                                        const struct diagnose_sample *b)
 {

@@ -265,7 +265,7 @@ static void find_counted(struct state *state, const struct diagnosis *diagnosis)
 
         if (i == 0 || !sample_is_same_pair(sample, sample - 1))
             state->ranges[state->range_count++] =
-                (struct range){node_pair_of(sample->from, sample->to), (unsigned)i, 0, false};
+                (struct range){.pair = sample_pair(sample), .begin = (unsigned)i};
         state->ranges[state->range_count - 1].end = (unsigned)i + 1;
         state->ranges[state->range_count - 1].is_alone |= !is_shared;
         state->bins[i] = is_shared ? (unsigned char)model_bin(sample_y(sample)) : 0;
@@ -381,9 +381,8 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
 
 /* The samples across the uplinks of a leaf. */
 struct uplinks {
-    double carried;        /* most that pairs had together; infinite: a pair was measured alone */
-    double lowest;         /* rate of a sample */
-    struct node_pair pair; /* of that sample */
+    double carried; /* most that pairs had together; infinite: a pair was measured alone */
+    const struct diagnose_sample *lowest;
 };
 
 /* Adds the lowest pair of each leaf whose uplinks were never seen to carry what one pair needs: all
@@ -391,13 +390,11 @@ struct uplinks {
 static int add_unproven(const struct state *state, struct diagnosis *diagnosis)
 {
     const struct diagnose_network *network = state->network;
-    struct uplinks *uplinks = malloc((state->leaves + 1) * sizeof *uplinks);
+    struct uplinks *uplinks = calloc(state->leaves + 1, sizeof *uplinks);
     double needed = 0;
 
     if (!uplinks)
         return -1;
-    for (size_t leaf = 0; leaf < state->leaves; leaf++)
-        uplinks[leaf] = (struct uplinks){.lowest = INFINITY};
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
         bool is_shared = sample_is_shared(network, sample);
@@ -410,15 +407,13 @@ static int add_unproven(const struct state *state, struct diagnosis *diagnosis)
             double carried = is_shared ? sample->rate * sample->shared : INFINITY;
 
             own->carried = fmax(own->carried, carried);
-            if (sample->rate < own->lowest) {
-                own->lowest = sample->rate;
-                own->pair = node_pair_of(ends[0], ends[1]);
-            }
+            if (!own->lowest || sample->rate < own->lowest->rate)
+                own->lowest = sample;
         }
     }
     for (size_t leaf = 0; leaf < state->leaves; leaf++)
-        if (uplinks[leaf].lowest < INFINITY && uplinks[leaf].carried < needed)
-            diagnosis->screened[diagnosis->screened_count++] = uplinks[leaf].pair;
+        if (uplinks[leaf].lowest && uplinks[leaf].carried < needed)
+            diagnosis->screened[diagnosis->screened_count++] = sample_pair(uplinks[leaf].lowest);
     free(uplinks);
     return 0;
 }

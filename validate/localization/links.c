@@ -229,14 +229,9 @@ static int compare_pairs(struct node_pair a, struct node_pair b)
     return a.low != b.low ? a.low - b.low : a.high - b.high;
 }
 
-static struct node_pair pair_of(const struct diagnose_sample *sample)
-{
-    return node_pair_of(sample->from, sample->to);
-}
-
 static size_t end_of(const struct diagnose_sample *sample, bool is_high)
 {
-    return (size_t)(is_high ? pair_of(sample).high : pair_of(sample).low);
+    return (size_t)(is_high ? sample_pair(sample).high : sample_pair(sample).low);
 }
 
 /* Sorts the samples from first on by the lower or the higher node of their pair: order gets their
@@ -294,8 +289,8 @@ static int merge(struct links *links, size_t sorted)
         memcpy(measured, links->measured + sorted, left * sizeof *measured);
     }
     while (left > 0 && is_done) {
-        bool is_before = sorted > 0 && compare_pairs(pair_of(&samples[left - 1]),
-                                                     pair_of(&links->samples[sorted - 1])) < 0;
+        bool is_before = sorted > 0 && compare_pairs(sample_pair(&samples[left - 1]),
+                                                     sample_pair(&links->samples[sorted - 1])) < 0;
         size_t from = is_before ? --sorted : --left;
 
         at--;
