@@ -306,11 +306,6 @@ static double hiccup_of(const struct observations *observations, const struct ru
         double products[MODEL_DEPTHS];
         int low = 0;
 
-        for (unsigned i = run->begin; i < run->end; i++)
-            low += observations->items[i].is_low &&
-                   is_in_common(&observations->items[i], pattern, rails);
-        if (low < 2)
-            continue;
         for (int depth = 0; depth < MODEL_DEPTHS; depth++)
             products[depth] = 1.0 / MODEL_DEPTHS / patterns;
         for (unsigned i = run->begin; i < run->end; i++) {
@@ -318,11 +313,13 @@ static double hiccup_of(const struct observations *observations, const struct ru
             const float *row =
                 sample->table->rows[MODEL_QUIET][sample->is_seen][sample->bin].always;
 
-            for (int depth = 0; depth < MODEL_DEPTHS && is_in_common(sample, pattern, rails);
-                 depth++)
+            if (!is_in_common(sample, pattern, rails))
+                continue;
+            low += sample->is_low;
+            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
                 products[depth] *= row[depth] + model_impossible;
         }
-        for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+        for (int depth = 0; depth < MODEL_DEPTHS && low >= 2; depth++)
             sum += products[depth];
     }
     return sum;
