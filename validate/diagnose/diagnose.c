@@ -30,6 +30,7 @@ struct search {
     struct candidate *candidates;        /* candidates that were not put in */
     size_t candidate_count, large_count; /* number of parts that many nodes share: the first ones */
     bool *is_allowed; /* [nodes, the fabric, leaves] whether their parts are candidates */
+    bool is_out_of_memory;
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -204,10 +205,9 @@ static bool is_low_through(const struct observations *observations, const struct
 
 /* Finds rivals of a part that was taken out: what else explains its low samples. score: of the
  * explanation with the part. In a rival of a part that few nodes share, a part that many nodes
- * share can only be the first one: two of these do not look like one node. Returns 0, or -1 if
- * memory is out. */
-static int find_rivals(struct search *search, const struct part *part, double score,
-                       struct rivals *rivals)
+ * share can only be the first one: two of these do not look like one node. */
+static void find_rivals(struct search *search, const struct part *part, double score,
+                        struct rivals *rivals)
 {
     struct explanation *explanation = &search->explanation;
     const struct observations *observations = &search->observations;
@@ -227,8 +227,9 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     found = part_candidates(observations, pairs, low, &others);
     candidates = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *candidates);
     if (!candidates) {
+        search->is_out_of_memory = true;
         free(others);
-        return -1;
+        return;
     }
     for (long i = 0; i < found; i++)
         if (!part_is_same(&others[i].part, part) &&
@@ -268,7 +269,6 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     }
     free(others);
     free(candidates);
-    return 0;
 }
 
 static bool is_same_rival(const struct rival *a, const struct rival *b)
@@ -306,9 +306,9 @@ static void sort_rivals(struct rivals *rivals)
 
 /* Removes the part at index, compares it with its rivals, and puts the best explanation in.
  * Sets *part to the part with its likeliest state given the other parts, and *score to the score
- * with it. Returns 1 if a rival took its place, 0 if not, or -1 if memory is out. */
-static int revise(struct search *search, size_t index, struct part *part, struct rivals *rivals,
-                  double *score)
+ * with it. Returns whether a rival took its place. */
+static bool revise(struct search *search, size_t index, struct part *part, struct rivals *rivals,
+                   double *score)
 {
     struct explanation *explanation = &search->explanation;
 
@@ -318,16 +318,15 @@ static int revise(struct search *search, size_t index, struct part *part, struct
     explanation_add(explanation, part);
     *score = explanation_score(explanation);
     explanation_remove(explanation, explanation->count - 1);
-    if (find_rivals(search, part, *score, rivals) != 0)
-        return -1;
+    find_rivals(search, part, *score, rivals);
     sort_rivals(rivals);
     if (rivals->items[0].score <= *score + 1e-3) {
         explanation_add(explanation, part);
-        return 0;
+        return false;
     }
     for (int i = 0; i < rivals->items[0].count; i++)
         explanation_add(explanation, &rivals->items[0].parts[i]);
-    return 1;
+    return true;
 }
 
 struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct part *part)
@@ -338,12 +337,14 @@ struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct
     return NULL;
 }
 
-static int add_item(struct diagnosis *diagnosis, const struct suspicion *item)
+static void add_item(struct search *search, const struct suspicion *item)
 {
-    if (!GROW(diagnosis->items, diagnosis->count))
-        return -1;
-    diagnosis->items[diagnosis->count++] = *item;
-    return 0;
+    struct diagnosis *diagnosis = search->diagnosis;
+
+    if (GROW(diagnosis->items, diagnosis->count))
+        diagnosis->items[diagnosis->count++] = *item;
+    else
+        search->is_out_of_memory = true;
 }
 
 /* Whether the rival is a cable that the path may be on: then the path is slow as well. */
@@ -353,10 +354,9 @@ static bool is_carried(const struct part *part, const struct rival *other)
            other->parts[0].type == DIAGNOSE_UPLINK && other->parts[0].duty > 0;
 }
 
-/* Adds the suspicion of a part that is in the explanation, with its rivals. Returns 0, or -1 if
- * memory is out. */
-static int add_suspicion(struct search *search, const struct part *part,
-                         const struct rivals *rivals, double score)
+/* Adds the suspicion of a part that is in the explanation, with its rivals. */
+static void add_suspicion(struct search *search, const struct part *part,
+                          const struct rivals *rivals, double score)
 {
     struct suspicion item = {.part = *part};
     double sum = score;
@@ -373,12 +373,12 @@ static int add_suspicion(struct search *search, const struct part *part,
         else if (item.rival_count < DIAGNOSE_RIVALS && rival.probability > 1e-9)
             item.rivals[item.rival_count++] = rival;
     }
-    return add_item(search->diagnosis, &item);
+    add_item(search, &item);
 }
 
 /* Adds a suspicion for each part of a rival that is not in the explanation, with the sum of the
- * probabilities of these rivals. Returns 0, or -1 if memory is out. */
-static int add_others(struct search *search)
+ * probabilities of these rivals. */
+static void add_others(struct search *search)
 {
     struct diagnosis *diagnosis = search->diagnosis;
     size_t own = diagnosis->count;
@@ -396,11 +396,10 @@ static int add_others(struct search *search)
 
                 if (known && known >= diagnosis->items + own)
                     known->probability += item.probability;
-                else if (!known && add_item(diagnosis, &item) != 0)
-                    return -1;
+                else if (!known)
+                    add_item(search, &item);
             }
     }
-    return 0;
 }
 
 static int by_probability(const void *left, const void *right)
@@ -411,15 +410,14 @@ static int by_probability(const void *left, const void *right)
 }
 
 /* Finds the candidates of all samples and puts in the likely ones. Sorts the others: first those
- * that many nodes share. Returns 0, or -1 if memory is out. */
-static int put_likely(struct search *search)
+ * that many nodes share. */
+static void put_likely(struct search *search)
 {
     long found;
 
     free(search->candidates);
     found = part_candidates(&search->observations, NULL, 0, &search->candidates);
-    if (found < 0)
-        return -1;
+    search->is_out_of_memory |= found < 0;
     search->candidate_count = search->large_count = 0;
     for (long i = 0; i < found; i++)
         if (is_allowed(search, &search->candidates[i].part))
@@ -434,12 +432,10 @@ static int put_likely(struct search *search)
         search->candidates[i] = search->candidates[search->large_count];
         search->candidates[search->large_count++] = one;
     }
-    return 0;
 }
 
-/* Compares each part with its rivals, until no rival is better, and adds the suspicions. Returns 0,
- * or -1 if memory is out. */
-static int revise_all(struct search *search)
+/* Compares each part with its rivals, until no rival is better, and adds the suspicions. */
+static void revise_all(struct search *search)
 {
     struct explanation *explanation = &search->explanation;
     bool is_changed = true;
@@ -451,20 +447,16 @@ static int revise_all(struct search *search)
             struct rivals rivals;
             struct part part;
             double score;
-            int changed = revise(search, k, &part, &rivals, &score);
 
-            if (changed < 0 || add_suspicion(search, &part, &rivals, score) != 0)
-                return -1;
-            is_changed = is_changed || changed;
+            is_changed |= revise(search, k, &part, &rivals, &score);
+            add_suspicion(search, &part, &rivals, score);
             k = k < explanation->count ? k : explanation->count;
         }
     }
-    return 0;
 }
 
-/* Adds suspicions of parts that are nearly likely enough to be put in. Returns 0, or -1 if memory
- * is out. */
-static int add_likely(struct search *search)
+/* Adds suspicions of parts that are nearly likely enough to be put in. */
+static void add_likely(struct search *search)
 {
     struct candidate one;
 
@@ -475,11 +467,9 @@ static int add_likely(struct search *search)
 
         item.probability = 1 / (1 + exp(-one.value));
         item.rivals[0].probability = 1 - item.probability;
-        if (!diagnosis_find(search->diagnosis, &item.part) &&
-            add_item(search->diagnosis, &item) != 0)
-            return -1;
+        if (!diagnosis_find(search->diagnosis, &item.part))
+            add_item(search, &item);
     }
-    return 0;
 }
 
 double suspicion_probability(const struct suspicion *item)
@@ -535,8 +525,8 @@ static bool count_samples(struct search *search, const struct part *const *sure,
 
 /* Counts the samples of each suspicion, and sorts the suspicions. Clears a part that is low only
  * where samples pass a part that is surely at fault: the depth of that one may vary more than in
- * the model. Clears a part that leaves enough of the rate. Returns 0, or -1 if memory is out. */
-static int finish(struct search *search)
+ * the model. Clears a part that leaves enough of the rate. */
+static void finish(struct search *search)
 {
     const struct diagnose_network *network = search->observations.network;
     struct diagnosis *diagnosis = search->diagnosis;
@@ -560,8 +550,8 @@ static int finish(struct search *search)
     while (diagnosis->count > 0 &&
            diagnosis->items[diagnosis->count - 1].probability <= MODEL_ASKED)
         diagnosis->count--;
+    search->is_out_of_memory |= !sure;
     free(sure);
-    return sure ? 0 : -1;
 }
 
 /* Returns the bin of the sample's y over the depth of the leaf or fabric that always slows it, or
@@ -656,16 +646,19 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
             break;
         status = begin(&search, &noise);
         if (status == 0)
-            status = put_likely(&search);
+            put_likely(&search);
     }
-    if (status == 0 && (revise_all(&search) != 0 || add_others(&search) != 0 ||
-                        add_likely(&search) != 0 || finish(&search) != 0))
-        status = -1;
+    if (status == 0) {
+        revise_all(&search);
+        add_others(&search);
+        add_likely(&search);
+        finish(&search);
+    }
     explanation_clear(&search.explanation);
     observations_clear(&search.observations);
     free(search.candidates);
     free(search.is_allowed);
-    return status;
+    return search.is_out_of_memory ? -1 : status;
 }
 
 void diagnosis_clear(struct diagnosis *diagnosis)
