@@ -304,31 +304,6 @@ static void sort_rivals(struct rivals *rivals)
     rivals->count = kept;
 }
 
-/* Removes the part at index, compares it with its rivals, and puts the best explanation in.
- * Sets *part to the part with its likeliest state given the other parts, and *score to the score
- * with it. Returns whether a rival took its place. */
-static bool revise(struct search *search, size_t index, struct part *part, struct rivals *rivals,
-                   double *score)
-{
-    struct explanation *explanation = &search->explanation;
-
-    *part = explanation->parts[index];
-    explanation_remove(explanation, index);
-    explanation_weigh(explanation, part, MODEL_DEPTHS, -INFINITY);
-    explanation_add(explanation, part);
-    *score = explanation_score(explanation);
-    explanation_remove(explanation, explanation->count - 1);
-    find_rivals(search, part, *score, rivals);
-    sort_rivals(rivals);
-    if (rivals->items[0].score <= *score + 1e-3) {
-        explanation_add(explanation, part);
-        return false;
-    }
-    for (int i = 0; i < rivals->items[0].count; i++)
-        explanation_add(explanation, &rivals->items[0].parts[i]);
-    return true;
-}
-
 struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct part *part)
 {
     for (size_t i = 0; i < diagnosis->count; i++)
@@ -354,7 +329,7 @@ static bool is_carried(const struct part *part, const struct rival *other)
            other->parts[0].type == DIAGNOSE_UPLINK && other->parts[0].duty > 0;
 }
 
-/* Adds the suspicion of a part that is in the explanation, with its rivals. */
+/* Adds the suspicion of a part, with its rivals. */
 static void add_suspicion(struct search *search, const struct part *part,
                           const struct rivals *rivals, double score)
 {
@@ -434,6 +409,33 @@ static void put_likely(struct search *search)
     }
 }
 
+/* Removes the part at index, compares it with its rivals, and puts the best explanation in. Adds
+ * the suspicion of the part, in its likeliest state given the other parts. Returns whether a rival
+ * took its place. */
+static bool revise(struct search *search, size_t index)
+{
+    struct explanation *explanation = &search->explanation;
+    struct part part = explanation->parts[index];
+    struct rivals rivals;
+    double score;
+
+    explanation_remove(explanation, index);
+    explanation_weigh(explanation, &part, MODEL_DEPTHS, -INFINITY);
+    explanation_add(explanation, &part);
+    score = explanation_score(explanation);
+    explanation_remove(explanation, explanation->count - 1);
+    find_rivals(search, &part, score, &rivals);
+    sort_rivals(&rivals);
+    add_suspicion(search, &part, &rivals, score);
+    if (rivals.items[0].score <= score + 1e-3) {
+        explanation_add(explanation, &part);
+        return false;
+    }
+    for (int i = 0; i < rivals.items[0].count; i++)
+        explanation_add(explanation, &rivals.items[0].parts[i]);
+    return true;
+}
+
 /* Compares each part with its rivals, until no rival is better, and adds the suspicions. */
 static void revise_all(struct search *search)
 {
@@ -444,12 +446,7 @@ static void revise_all(struct search *search)
         is_changed = false;
         search->diagnosis->count = 0;
         for (size_t k = explanation->count; k-- > 0;) {
-            struct rivals rivals;
-            struct part part;
-            double score;
-
-            is_changed |= revise(search, k, &part, &rivals, &score);
-            add_suspicion(search, &part, &rivals, score);
+            is_changed |= revise(search, k);
             k = k < explanation->count ? k : explanation->count;
         }
     }
