@@ -90,16 +90,18 @@ struct record localization_record(const struct localization *localization,
 /* Writes a message that fits a drain reason: "eth1 98 of 940 Mb/s". */
 void localization_short_message(const struct finding *finding, char *text, size_t size);
 
+/* Is called for each verdict about a node. The record is valid during the call only. */
+typedef void localization_report_fn(void *context, const char *node, enum verdict verdict,
+                                    const struct record *record);
+
 /* Reports the verdicts of muster-links itself among the records since first: whether a rail is
  * there, and whether it carried what was sent, undamaged. A fall-back to another transport is a
  * fault of its own and not a slow NIC. Damaged data, and messages of libibverbs that did not
  * arrive, count against the end that has more of them; if both have as many it may be either. A
  * message that did not arrive fails a node only if a retest, by turns with a control pair, agrees;
  * damage only if some of it is with a node of its own leaf switch. The localization has been run;
- * records may be added to its source. report() may use the record during the call only. */
+ * records may be added to its source. */
 void localization_self_reports(const struct localization *localization,
-                               void (*report)(void *context, const char *node, enum verdict verdict,
-                                              const struct record *record),
-                               void *context);
+                               localization_report_fn *report, void *context);
 
 #endif

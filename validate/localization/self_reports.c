@@ -208,9 +208,7 @@ static enum message_retest doubt_of(const struct self_reports *self_reports,
 /* Reports as UNKNOWN a message that did not arrive, or damage, with the reason why it does not fail
  * the node. */
 static void report_doubt(const char *node, const struct record *record, enum message_retest retest,
-                         void (*report)(void *context, const char *node, enum verdict verdict,
-                                        const struct record *record),
-                         void *context)
+                         localization_report_fn *report, void *context)
 {
     static const char *const texts[] = {
         [NOT_RETESTED] = "not measured again",
@@ -229,9 +227,7 @@ static void report_doubt(const char *node, const struct record *record, enum mes
 }
 
 void localization_self_reports(const struct localization *localization,
-                               void (*report)(void *context, const char *node, enum verdict verdict,
-                                              const struct record *record),
-                               void *context)
+                               localization_report_fn *report, void *context)
 {
     size_t nodes = localization->links.node_count;
     struct self_reports self_reports = {
