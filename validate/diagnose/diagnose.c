@@ -225,12 +225,8 @@ static void find_rivals(struct search *search, const struct part *part, double s
     add_rival(rivals, explanation, base);
     needed = rival_share_least * (score - rivals->items[0].score - negligible_nats);
     found = part_candidates(observations, pairs, low, &others);
-    candidates = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *candidates);
-    if (!candidates) {
-        search->is_out_of_memory = true;
-        free(others);
-        return;
-    }
+    candidates = malloc((size_t)(found + BEGINNINGS) * sizeof *candidates);
+    search->is_out_of_memory |= found < 0 || !candidates;
     for (long i = 0; i < found; i++)
         if (!part_is_same(&others[i].part, part) &&
             (!part_is_large(&others[i].part) || is_allowed(search, &others[i].part))) {
@@ -243,7 +239,7 @@ static void find_rivals(struct search *search, const struct part *part, double s
     while (beginnings < BEGINNINGS &&
            pop_likeliest(explanation, others, &kept, least, &picked[beginnings]))
         beginnings++;
-    for (int i = 0; i < beginnings; i++) {
+    for (int i = 0; i < beginnings && candidates; i++) {
         double most = picked[i].value;
         size_t count = 0;
 
