@@ -14,13 +14,6 @@
 
 enum { RETESTS = 2 };
 
-/* The losses among the records of a localization. */
-struct reading {
-    const struct localization *localization;
-    struct loss_sample *samples;
-    size_t count;
-};
-
 static bool is_metric(const struct record *record, enum metric_id metric)
 {
     return catalog_is_metric(record->metric, metric);
@@ -32,17 +25,16 @@ static bool is_of_pair(const struct record *record)
            record->part;
 }
 
-static int node_of(const struct reading *reading, const char *name)
+static int node_of(const struct links *links, const char *name)
 {
-    return (int)name_index_find(&reading->localization->links.by_node, name);
+    return (int)name_index_find(&links->by_node, name);
 }
 
 /* Whether one of the ends has done much more with others: the stream filled the queue of a slower
  * hop, and its losses say nothing. */
-static bool is_congested(const struct reading *reading, const struct loss_sample *sample,
+static bool is_congested(const struct links *links, const struct loss_sample *sample,
                          const struct record *bandwidth)
 {
-    const struct links *links = &reading->localization->links;
     size_t rails = links->rail_count, rail = (size_t)sample->rail;
 
     return !bandwidth ||
@@ -51,15 +43,12 @@ static bool is_congested(const struct reading *reading, const struct loss_sample
                                     links->bests_mbps[(size_t)sample->to * rails + rail]));
 }
 
-/* Adds the sample of record i, if it is about losses. muster-links writes the records of a
- * measurement one after the other: what the NICs counted, its bandwidth, its losses. bandwidth: of
- * the same measurement, or NULL. */
-static void sample_add(struct reading *reading, size_t i, const struct record *record,
-                       const struct record *bandwidth)
+/* Sets sample to what the record says of losses. muster-links writes the records of a measurement
+ * one after the other: what the NICs counted, its bandwidth, its losses. bandwidth: of the same
+ * measurement, or NULL. Returns whether it says anything. */
+static bool sample_read(const struct links *links, const struct record *record,
+                        const struct record *bandwidth, struct loss_sample *sample)
 {
-    struct loss_sample sample = {.rail = links_rail(&reading->localization->links, record->part),
-                                 .is_stalled = !bandwidth || !(bandwidth->stalled < MODEL_SEEN),
-                                 .is_isolated = i >= reading->localization->retests};
     bool is_damage = is_metric(record, METRIC_CHECKSUM_ERRORS) ||
                      is_metric(record, METRIC_CRC_ERRORS) ||
                      is_metric(record, METRIC_PORT_RCV_ERRORS);
@@ -68,66 +57,61 @@ static void sample_add(struct reading *reading, size_t i, const struct record *r
     bool is_stream = is_metric(record, METRIC_LOST_SEGMENTS), is_at_receiver = is_damage || is_drop;
 
     if (!is_at_receiver && !is_stream && !is_metric(record, METRIC_LOST_PINGS))
-        return;
-    sample.from = node_of(reading, is_at_receiver ? record->peer : record->node);
-    sample.to = node_of(reading, is_at_receiver ? record->node : record->peer);
-    if (sample.from < 0 || sample.to < 0 || sample.rail < 0 || !(record->value >= 0) ||
-        (is_stream && is_congested(reading, &sample, bandwidth)))
-        return;
+        return false;
+    *sample = (struct loss_sample){
+        .from = node_of(links, is_at_receiver ? record->peer : record->node),
+        .to = node_of(links, is_at_receiver ? record->node : record->peer),
+        .rail = links_rail(links, record->part),
+        .is_stalled = !bandwidth || !(bandwidth->stalled < MODEL_SEEN),
+    };
+    if (sample->from < 0 || sample->to < 0 || sample->rail < 0 || !(record->value >= 0) ||
+        (is_stream && is_congested(links, sample, bandwidth)))
+        return false;
     if (is_damage) {
-        sample.damaged = record->value;
+        sample->damaged = record->value;
     } else if (is_drop) {
-        sample.dropped = record->value;
-        sample.is_stalled = false; /* a drop is evidence against nobody */
+        sample->dropped = record->value;
+        sample->is_stalled = false; /* a drop is evidence against nobody */
     } else {
-        sample.sent = record->samples;
-        sample.lost = record->value;
+        sample->sent = record->samples;
+        sample->lost = record->value;
     }
-    reading->samples[reading->count++] = sample;
-}
-
-static int samples_read(struct reading *reading)
-{
-    const struct records *records = reading->localization->source.records;
-    size_t first = reading->localization->first;
-    struct record bandwidth = RECORD_INIT;
-
-    reading->samples = calloc(records->count - first + 1, sizeof *reading->samples);
-    if (!reading->samples)
-        return -1;
-    for (size_t i = first; i < records->count; i++) {
-        const struct record *record = RECORD_AT(records, i);
-
-        if (!is_of_pair(record))
-            continue;
-        if (is_metric(record, METRIC_BANDWIDTH))
-            bandwidth = *record;
-        sample_add(reading, i, record,
-                   links_is_same_transfer(&bandwidth, record) ? &bandwidth : NULL);
-    }
-    return 0;
+    return true;
 }
 
 static int judge(const struct localization *localization, struct losses *losses)
 {
-    struct reading reading = {.localization = localization};
+    const struct records *records = localization->source.records;
+    const struct links *links = &localization->links;
+    struct loss_sample *samples = calloc(records->count - localization->first + 1, sizeof *samples);
+    struct loss_data data = {.samples = samples,
+                             .network = {.node_count = links->node_count,
+                                         .rail_count = links->rail_count,
+                                         .leaves = localization->source.leaves}};
+    struct record bandwidth = RECORD_INIT;
     int rv = -1;
 
     free(losses->findings);
     losses->findings = NULL;
     losses->count = 0;
-    if (samples_read(&reading) == 0) {
-        struct loss_data data = {.samples = reading.samples,
-                                 .count = reading.count,
-                                 .network = {.node_count = localization->links.node_count,
-                                             .rail_count = localization->links.rail_count,
-                                             .leaves = localization->source.leaves}};
+    for (size_t i = localization->first; i < records->count && samples; i++) {
+        const struct record *record = RECORD_AT(records, i);
+        bool is_same;
 
-        rv = losses_judge(&data, &losses->findings, &losses->count);
-        if (rv == 0)
-            rv = losses_confirm(&data, losses->findings, &losses->count);
+        if (!is_of_pair(record))
+            continue;
+        if (is_metric(record, METRIC_BANDWIDTH))
+            bandwidth = *record;
+        is_same = links_is_same_transfer(&bandwidth, record);
+        if (!sample_read(links, record, is_same ? &bandwidth : NULL, &samples[data.count]))
+            continue;
+        samples[data.count++].is_isolated = i >= localization->retests;
     }
-    free(reading.samples);
+    if (samples)
+        rv = losses_judge(&data, &losses->findings, &losses->count);
+    if (rv == 0)
+        rv = losses_confirm(&data, losses->findings, &losses->count);
+    free(samples);
     return rv;
 }
 
