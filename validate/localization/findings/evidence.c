@@ -76,28 +76,23 @@ static struct range samples_of(const struct findings_builder *builder, const str
     return (struct range){builder->node_samples + begin[0], begin[1] - begin[0]};
 }
 
-/* Whether the sample passes the part in one direction. way: DIAGNOSE_SENDS is what the node of the
- * part, or the lower node of a path, sends. */
-static bool passes(const struct evidence *evidence, const struct part *part, int way,
+/* Whether the sample passes the part: of a host all rails at once, else one rail by itself. */
+static bool passes(const struct evidence *evidence, const struct part *part,
                    const struct diagnose_sample *sample)
 {
-    struct part one_way = *part;
-
-    one_way.ways = way;
     return sample->is_together == (part->type == DIAGNOSE_HOST) &&
-           part_carries(&evidence->network, &one_way, sample->from, sample->to, sample->rail);
+           part_carries(&evidence->network, part, sample->from, sample->to, sample->rail);
 }
 
-/* Returns what the samples of the part have in one direction, in Mb/s: the median; if the fault
- * comes and goes, the median of those below the limit or, if there are none, the lowest. */
-static double value_of(const struct findings_builder *builder, const struct suspicion *item,
-                       int way)
+/* Returns what the samples of the part have, in Mb/s: the median; if the fault comes and goes, the
+ * median of those below the limit or, if there are none, the lowest. */
+static double value_of(const struct findings_builder *builder, const struct part *part)
 {
     const struct evidence *evidence = builder->evidence;
     const struct links *links = evidence->links;
     double least = evidence->network.fault_share, lowest = NAN;
-    bool is_at_times = item->part.duty > 0;
-    struct range own = samples_of(builder, &item->part);
+    bool is_at_times = part->duty > 0;
+    struct range own = samples_of(builder, part);
 
     for (enum trust trust = TRUST_ISOLATED; trust < TRUSTS; trust++) {
         size_t count = 0;
@@ -108,7 +103,7 @@ static double value_of(const struct findings_builder *builder, const struct susp
             const struct link_sample *measured = &links->measured[i];
             double share, mbps;
 
-            if (!passes(evidence, &item->part, way, sample) || trust_of(evidence, i) > trust)
+            if (!passes(evidence, part, sample) || trust_of(evidence, i) > trust)
                 continue;
             share = is_at_times ? exp(sample_y(sample)) : sample->rate;
             mbps = fmin(measured->mbps, share * measured->expected_mbps);
@@ -135,7 +130,7 @@ static void find_lost(const struct findings_builder *builder, const struct part 
         size_t i = own.indices ? own.indices[k] : k;
         const struct link_sample *one = &links->measured[i];
 
-        if (one->mbps > 0 || !passes(builder->evidence, part, part->ways, &links->samples[i]))
+        if (one->mbps > 0 || !passes(builder->evidence, part, &links->samples[i]))
             continue;
         dead++;
         lost += one->lost_bytes > 0;
@@ -151,9 +146,11 @@ static void find_lost(const struct findings_builder *builder, const struct part 
 void evidence_value(const struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding)
 {
-    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES; way++)
-        if (item->part.ways & way)
-            finding->value = fmin(finding->value, value_of(builder, item, way));
+    struct part one_way = item->part;
+
+    for (one_way.ways = DIAGNOSE_SENDS; one_way.ways <= DIAGNOSE_RECEIVES; one_way.ways++)
+        if (item->part.ways & one_way.ways)
+            finding->value = fmin(finding->value, value_of(builder, &one_way));
     if (finding->value <= 0 && item->part.type != DIAGNOSE_HOST)
         find_lost(builder, &item->part, finding);
 }
@@ -162,19 +159,16 @@ void evidence_value(const struct findings_builder *builder, const struct suspici
  * carry. */
 double evidence_uplink_mbps(const struct findings_builder *builder, const struct finding *finding)
 {
-    const struct part part = {.type = DIAGNOSE_UPLINK,
-                              .index = finding->leaf,
-                              .peer = -1,
-                              .rail = finding->rail,
-                              .ways = DIAGNOSE_BOTH};
+    struct part part = {
+        .type = DIAGNOSE_UPLINK, .index = finding->leaf, .peer = -1, .rail = finding->rail};
     const struct links *links = builder->evidence->links;
     double mbps = NAN;
 
-    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES; way++) {
+    for (part.ways = DIAGNOSE_SENDS; part.ways <= DIAGNOSE_RECEIVES; part.ways++) {
         size_t count = 0;
 
-        for (size_t i = 0; i < links->sample_count && finding->ways & way; i++)
-            if (passes(builder->evidence, &part, way, &links->samples[i]))
+        for (size_t i = 0; i < links->sample_count && finding->ways & part.ways; i++)
+            if (passes(builder->evidence, &part, &links->samples[i]))
                 builder->values[count++] = links->measured[i].mbps;
         mbps = fmin(mbps, statistics_quantile(builder->values, count, UPLINK_CARRIES_SHARE));
     }
@@ -290,7 +284,7 @@ static struct low_samples low_samples_of(const struct findings_builder *builder,
         bool is_low = sample->rate < network->fault_share;
         bool is_across = sample_is_across(network, sample);
 
-        if (!passes(evidence, part, part->ways, sample) || sample_is_shared(network, sample) ||
+        if (!passes(evidence, part, sample) || sample_is_shared(network, sample) ||
             (is_leaf ? part->duty > 0 && !is_across : is_across) ||
             (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, part, sample) ||
             ((is_leaf || part->duty > 0) && is_others(evidence, is_leaf ? -1 : node, sample)))
@@ -340,7 +334,7 @@ static struct retested retested_of(const struct findings_builder *builder, const
     for (size_t k = 0; k < builder->isolated_count; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->isolated[k]];
         bool is_low = sample->rate < evidence->network.fault_share;
-        bool is_of_part = passes(evidence, part, part->ways, sample);
+        bool is_of_part = passes(evidence, part, sample);
 
         /* a sample in which an end was not scheduled may show that a path is fast, never that it is
          * slow */
