@@ -238,8 +238,6 @@ INLINE void add_variant(const struct observations *observations, const struct ru
             flush_products(products, cells, count);
     }
     sum->without[load] += all;
-    if (!other->mask)
-        return;
     flush_products(products, cells, count);
     for (int i = 0; i < count; i++)
         sum->cells[load][i] += rest * cells[i];
