@@ -276,18 +276,17 @@ static struct low_samples low_samples_of(const struct findings_builder *builder,
 {
     const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
-    bool is_leaf = part->type == DIAGNOSE_LEAF;
+    bool is_leaf = part->type == DIAGNOSE_LEAF, is_at_times = part->duty > 0;
     struct low_samples counted = {0};
 
     for (size_t k = builder->node_begin[node]; k < builder->node_begin[node + 1]; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->node_samples[k]];
         bool is_low = sample->rate < network->fault_share;
-        bool is_across = sample_is_across(network, sample);
+        bool is_elsewhere = sample_is_across(network, sample) ? !is_leaf : is_leaf && is_at_times;
 
-        if (!passes(evidence, part, sample) || sample_is_shared(network, sample) ||
-            (is_leaf ? part->duty > 0 && !is_across : is_across) ||
+        if (!passes(evidence, part, sample) || is_elsewhere || sample_is_shared(network, sample) ||
             (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, part, sample) ||
-            ((is_leaf || part->duty > 0) && is_others(evidence, is_leaf ? -1 : node, sample)))
+            ((is_leaf || is_at_times) && is_others(evidence, is_leaf ? -1 : node, sample)))
             continue;
         counted.all++;
         counted.low += is_low;
