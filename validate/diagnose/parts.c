@@ -6,8 +6,6 @@
 
 #include "lib/base/grow.h"
 
-const char *const part_verbs[] = {"", "sends", "receives", "sends and receives"};
-
 bool part_carries(const struct diagnose_network *network, const struct part *part, int from, int to,
                   int rail)
 {

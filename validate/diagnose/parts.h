@@ -19,8 +19,6 @@ enum part_type {
 };
 
 enum { DIAGNOSE_SENDS = 1, DIAGNOSE_RECEIVES = 2, DIAGNOSE_BOTH = 3 };
-/* Indexed by ways: "sends", "receives", "sends and receives". */
-extern const char *const part_verbs[DIAGNOSE_BOTH + 1];
 
 struct part {
     enum part_type type;

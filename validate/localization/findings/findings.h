@@ -51,6 +51,9 @@ struct finding {
     char message[320]; /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };
 
+/* Indexed by ways: "sends", "receives", "sends and receives". */
+extern const char *const finding_verbs[DIAGNOSE_BOTH + 1];
+
 struct findings {
     struct finding *items; /* worst first */
     size_t count;

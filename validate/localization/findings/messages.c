@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const finding_verbs[] = {"", "sends", "receives", "sends and receives"};
+
 const char *message_leaf(const struct findings_builder *builder, int leaf)
 {
     return builder->evidence->links->leaf_names[leaf];
@@ -81,7 +83,7 @@ static void how_often(const struct suspicion *item, char *text, size_t size)
 
 static void describe_end(const struct suspicion *item, double peers, struct finding *finding)
 {
-    const char *verb = part_verbs[item->part.ways];
+    const char *verb = finding_verbs[item->part.ways];
     const char *what =
         finding->kind == FINDING_NODE ? "the node: PCIe, memory, load" : "cable or switch port";
     bool is_nominal = catalog_is_limit(finding->limit_source, LIMIT_NOMINAL);
@@ -117,7 +119,7 @@ static void describe_host(const struct findings_builder *builder, const struct s
     snprintf(finding->message, sizeof finding->message,
              "a rail %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
              "placement of the NICs",
-             part_verbs[item->part.ways], finding->value, alone_mbps);
+             finding_verbs[item->part.ways], finding->value, alone_mbps);
 }
 
 static void describe_shared(const struct findings_builder *builder, const struct suspicion *item,

@@ -94,10 +94,10 @@ static void message_write(const struct losses *losses, const struct loss_finding
                  rail, verb, percent);
     else if (losses_verdict(finding) == VERDICT_FAIL)
         snprintf(message, size, "%s %s %.2g %% of what it %s", rail, verb, percent,
-                 part_verbs[finding->part.ways]);
+                 finding_verbs[finding->part.ways]);
     else
         snprintf(message, size, "%s %s %.2g %% of what it %s; %s; certify again", rail, verb,
-                 percent, part_verbs[finding->part.ways], doubt_of(finding->retest));
+                 percent, finding_verbs[finding->part.ways], doubt_of(finding->retest));
 }
 
 static void lossy_text(const char *node, const char *rail, char *text, size_t size)
