@@ -592,20 +592,17 @@ static void find_noise(const struct explanation *explanation, struct model_noise
 {
     const struct observations *observations = explanation->observations;
     unsigned counts[MODEL_BINS] = {0};
-    double all = 0, hiccups = 0;
+    double all = 0, hiccups = 0, busy = model_rates[explanation->rate];
 
     for (unsigned i = 0; i < observations->pair_count; i++) {
-        const struct pair *pair = &observations->pairs[i];
         struct explained_pair explained = explanation_pair(explanation, i);
+        const struct run *runs = &observations->runs[explained.pair->first_run];
 
-        for (unsigned k = 0; k < pair->run_count; k++) {
-            const struct run *run = &observations->runs[pair->first_run + k];
-
-            if (run->hiccup > 0 && run_is_hiccup(&explained, run, model_rates[explanation->rate]))
+        for (unsigned k = 0; k < explained.pair->run_count; k++)
+            if (runs[k].hiccup > 0 && run_is_hiccup(&explained, &runs[k], busy))
                 hiccups++;
             else
-                count_dips(&explained, run, counts, &all);
-        }
+                count_dips(&explained, &runs[k], counts, &all);
     }
     model_fit_noise(counts, all, hiccups / fmax(observations->run_count, 1), noise);
 }
