@@ -114,31 +114,24 @@ void model_fit_noise(const unsigned *dips, double samples, double hiccups,
     noise->hiccups = fmin(fmax(hiccups, MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
 }
 
-/* The density of a sample, by the load of the machines and by whether an end noticed that it was
- * not scheduled. */
-struct densities {
-    double of[MODEL_LOADS][2];
-};
-
-/* Returns the densities of a sample at y. Unless preempted it scatters by scale about depth, but
- * for the given share of dips, whose density at y is `dip`. */
-static struct densities density(double y, double depth, double scale, double share, double dip)
+/* Sets the densities of a sample at y, by the load of the machines and by whether an end noticed
+ * that it was not scheduled. Unless preempted it scatters by scale about depth, but for the given
+ * share of dips, whose density at y is `dip`. */
+static void find_densities(double y, double depth, double scale, double share, double dip,
+                           double densities[MODEL_LOADS][2])
 {
     double slowed = MODEL_SLOWED_SHARE;
     double seen = MODEL_SEEN_PREEMPTED, seen_others = MODEL_SEEN_OTHERS;
     double scheduled = (1 - share) * model_density(y - depth, scale) + share * dip;
     double waited = slowed * density_even(y - depth, MODEL_SLOWED_LEAST) + (1 - slowed) * scheduled;
-    struct densities densities;
 
     for (int load = 0; load < MODEL_LOADS; load++) {
         double preempted = load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET;
 
-        densities.of[load][0] =
+        densities[load][0] =
             (1 - preempted) * (1 - seen_others) * scheduled + preempted * (1 - seen) * waited;
-        densities.of[load][1] =
-            (1 - preempted) * seen_others * scheduled + preempted * seen * waited;
+        densities[load][1] = (1 - preempted) * seen_others * scheduled + preempted * seen * waited;
     }
-    return densities;
 }
 
 void model_group(float ratios[MODEL_ROW])
@@ -173,18 +166,18 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
                  int steps, int bin)
 {
     double y = model_bin_y(bin), scale = fmax(MODEL_FAULTY_SCALE, healthy_scale);
-    struct densities healthy = density(y, 0, healthy_scale, noise->dips, noise->dip_density[bin]);
-    double most[2] = {0, 0};
+    double healthy[MODEL_LOADS][2], faulty[MODEL_LOADS][2], most[2] = {0, 0};
 
+    find_densities(y, 0, healthy_scale, noise->dips, noise->dip_density[bin], healthy);
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         double middle = model_depth(depth);
         double dip = noise->dip_density[model_bin(y - middle)];
-        struct densities faulty = density(y, middle, scale, noise->dips, dip);
         int alone = model_shallower(depth, steps);
 
+        find_densities(y, middle, scale, noise->dips, dip, faulty);
         for (int load = 0; load < MODEL_LOADS; load++)
             for (int is_seen = 0; is_seen < 2; is_seen++) {
-                double ratio = faulty.of[load][is_seen] / healthy.of[load][is_seen];
+                double ratio = faulty[load][is_seen] / healthy[load][is_seen];
                 float *row = table->rows[load][is_seen][bin].always;
 
                 ratio = ratio < certain ? ratio : certain;
@@ -196,7 +189,7 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
     for (int is_seen = 0; is_seen < 2; is_seen++) {
         table->most[is_seen][bin] = fmaxf((float)log(most[is_seen]), 0);
         for (int load = 0; load < MODEL_LOADS; load++) {
-            table->healthy[load][is_seen][bin] = (float)log(healthy.of[load][is_seen]);
+            table->healthy[load][is_seen][bin] = (float)log(healthy[load][is_seen]);
             complete_row(&table->rows[load][is_seen][bin]);
             complete_row(&table->alone[load][is_seen][bin]);
         }
