@@ -4,6 +4,7 @@
 #include "validate/localization/findings/builder.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,20 +61,13 @@ void evidence_index_clear(struct findings_builder *builder)
     free(builder->values);
 }
 
-/* The samples that may pass the part. */
-struct range {
-    const unsigned *indices; /* NULL: all */
-    size_t count;
-};
-
-static struct range samples_of(const struct findings_builder *builder, const struct part *part)
+/* Returns the index of the kth sample that may pass the part, or SIZE_MAX after the last one. */
+static size_t sample_of(const struct findings_builder *builder, const struct part *part, size_t k)
 {
-    const size_t *begin;
-
     if (part->type > DIAGNOSE_PATH)
-        return (struct range){NULL, builder->evidence->links->sample_count};
-    begin = &builder->node_begin[part->index];
-    return (struct range){builder->node_samples + begin[0], begin[1] - begin[0]};
+        return k < builder->evidence->links->sample_count ? k : SIZE_MAX;
+    k += builder->node_begin[part->index];
+    return k < builder->node_begin[part->index + 1] ? builder->node_samples[k] : SIZE_MAX;
 }
 
 /* Whether the sample passes the part: of a host all rails at once, else one rail by itself. */
@@ -92,13 +86,11 @@ static double value_of(const struct findings_builder *builder, const struct part
     const struct links *links = evidence->links;
     double least = evidence->network.fault_share, lowest = NAN;
     bool is_at_times = part->duty > 0;
-    struct range own = samples_of(builder, part);
 
     for (enum trust trust = TRUST_ISOLATED; trust < TRUSTS; trust++) {
         size_t count = 0;
 
-        for (size_t k = 0; k < own.count; k++) {
-            size_t i = own.indices ? own.indices[k] : k;
+        for (size_t k = 0, i; (i = sample_of(builder, part, k)) != SIZE_MAX; k++) {
             const struct diagnose_sample *sample = &links->samples[i];
             const struct link_sample *measured = &links->measured[i];
             double share, mbps;
@@ -123,11 +115,9 @@ static void find_lost(const struct findings_builder *builder, const struct part 
                       struct finding *finding)
 {
     const struct links *links = builder->evidence->links;
-    struct range own = samples_of(builder, part);
     size_t dead = 0, lost = 0;
 
-    for (size_t k = 0; k < own.count; k++) {
-        size_t i = own.indices ? own.indices[k] : k;
+    for (size_t k = 0, i; (i = sample_of(builder, part, k)) != SIZE_MAX; k++) {
         const struct link_sample *one = &links->measured[i];
 
         if (one->mbps > 0 || !passes(builder->evidence, part, &links->samples[i]))
