@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "lib/certificate/refused.h"
 #include "validate/checks/checks.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* muster-collectives: are MPI's collectives exact, over types, operations, sizes, communicators?
  * The rank whose data is damaged is named. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
  * memory keep what is written? Do its paths to the host and to the others carry what they should,
  * and do the collectives of all of them work? One rank of each node drives a worker process for
  * each device (worker.h). */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

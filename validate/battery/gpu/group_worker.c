@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives, in the process of a device. */
-#include "config.h"
-
 #include "validate/battery/gpu/worker.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of nic.c where configure found no libibverbs. */
-#include "config.h"
-
 #include "validate/battery/gpu/nic.h"
 
 int nic_measure(struct device *device, const struct worker_request *request,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the figures of devices and paths should be. */
-#include "config.h"
-
 #include "validate/battery/gpu/evaluate.h"
 
 #include <math.h>

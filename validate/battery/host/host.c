@@ -2,8 +2,6 @@
 /* muster-host: does each core of a node compute as fast as its peers and to the bit as they do,
  * does memory carry what it should, and the local disk? One rank of each node measures; nodes that
  * share a machine take turns. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

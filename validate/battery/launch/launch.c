@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* muster-launch: does an MPI job start on every node, in how long, with the ranks it should have,
  * and do all pairs of ranks get each other's messages unharmed? */
-#include "config.h"
-
 #include "lib/base/hostlist.h"
 #include "validate/battery/launch/clock.h"
 #include "validate/battery/launch/messages.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validate/battery/launch/workers.h"
 #include "lib/base/text.h"
 #include "validate/harness/sleeping_wait.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* muster-links: latency and bandwidth of every pair of nodes on every rail, both directions. */
-#include "config.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* muster-preflight: the short form of launch, links and collectives in one start of MPI, for
  * `muster preflight`. */
-#include "config.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

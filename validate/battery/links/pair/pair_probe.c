@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/links/pair/pair_run.h"
 

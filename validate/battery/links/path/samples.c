@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validate/battery/links/path/samples.h"
 
 #include <math.h>
