@@ -2,7 +2,6 @@
 #include "lib/catalog/kernel_event.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "lib/fabric/affinity-share.h"
 #include "lib/base/sysfs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* First each GPU takes one rail, then each rail that is left takes one GPU. Both are optimal

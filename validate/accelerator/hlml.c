@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/accelerator/library.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Habana Labs Management Library. Prototypes, layouts and numbers: hlml.h of HLML 1.15 (as in

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/accelerator/library.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

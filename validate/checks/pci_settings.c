@@ -2,8 +2,6 @@
 #include "validate/checks/facts.h"
 
 #include <linux/pci_regs.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/regular_file.h"

@@ -2,7 +2,6 @@
 #include "validate/health/rates.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/quantity.h"

@@ -2,7 +2,6 @@
 #include "validate/health/residue.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "lib/base/text.h"
 #include "validate/checks/checks.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/harness/pattern.h"
 
-#include <string.h>
-
 #include "lib/base/splitmix.h"
 
 uint64_t pattern_mix(uint64_t a, uint64_t b)

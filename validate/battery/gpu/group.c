@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/gpu/peer_rounds.h"

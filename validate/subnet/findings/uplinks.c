@@ -3,9 +3,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct text_line switch_text(const struct tier *tier, int a)
 {

@@ -2,7 +2,6 @@
 #include "validate/battery/links/report/verbsreport.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/constants/battery_constants.h"
