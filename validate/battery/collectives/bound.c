@@ -417,10 +417,8 @@ bool bound_check(const struct bench *bench, const struct comm *comm)
 
     check.count = comm->size < MANY_RANKS ? ELEMENTS : FEW_ELEMENTS;
     room = (size_t)comm->size * (size_t)check.count * sizeof(double);
-    check.in = malloc(room);
-    check.out = malloc(room);
-    if (!check.in || !check.out)
-        watch_fault("out of memory");
+    check.in = watch_allocate(1, room);
+    check.out = watch_allocate(1, room);
     is_complete = check_mpi(&check) && (!comm->ours || check_ours(&check));
     free(check.in);
     free(check.out);

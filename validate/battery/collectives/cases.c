@@ -47,11 +47,9 @@ void bench_open(struct bench *bench, struct program *program, size_t room_bytes)
     size_t ranks = (size_t)program->size + 1;
 
     *bench = (struct bench){.program = program, .room_bytes = room_bytes};
-    bench->send = malloc(room_bytes);
-    bench->receive = malloc(room_bytes);
-    bench->counts = calloc(4 * ranks, sizeof *bench->counts);
-    if (!bench->send || !bench->receive || !bench->counts)
-        watch_fault("out of memory");
+    bench->send = watch_allocate(1, room_bytes);
+    bench->receive = watch_allocate(1, room_bytes);
+    bench->counts = watch_allocate(4 * ranks, sizeof *bench->counts);
     bench->offsets = bench->counts + ranks;
     bench->send_counts = bench->offsets + ranks;
     bench->send_offsets = bench->send_counts + ranks;

@@ -391,9 +391,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < COMMS; i++)
             ours_open(&comms[i]);
     }
-    session = calloc(1, sizeof *session);
-    if (!session)
-        watch_fault("out of memory");
+    session = watch_allocate(1, sizeof *session);
     ranks = (size_t)program.size;
     session->program = &program;
     session->is_quick = options.is_quick;

@@ -64,13 +64,11 @@ static double allreduce_once(const void *context)
 
 static void measure(struct program *program, size_t bytes, double seconds)
 {
-    struct allreduce allreduce = {malloc(bytes), malloc(bytes), bytes};
+    struct allreduce allreduce = {watch_allocate(1, bytes), watch_allocate(1, bytes), bytes};
     double times[SPEED_ITERATIONS];
     char part[32];
     int count;
 
-    if (!allreduce.out || !allreduce.in)
-        watch_fault("out of memory");
     for (size_t i = 0; i < bytes / sizeof *allreduce.out; i++)
         allreduce.out[i] = (float)(i % 1024); /* unwritten pages are all the same one */
     program_phase(program, "speed of allreduce, %zu KiB", bytes >> 10);

@@ -217,10 +217,8 @@ static void measure_all(struct sweep *sweep, const char *wire, bool is_quick)
 
     if (wire && !is_auto(wire))
         wire_parse(wire, &wanted);
-    sweep->in = malloc(room);
-    sweep->out = calloc(1, room);
-    if (!sweep->in || !sweep->out)
-        watch_fault("out of memory");
+    sweep->in = watch_allocate(1, room);
+    sweep->out = watch_allocate(1, room);
     fill(sweep->in, room / sizeof(float));
     for (unsigned kind = 0; kind < COLLECTIVE_KINDS; kind++)
         for (size_t i = 0; i < sizes && has_time(sweep); i++) {

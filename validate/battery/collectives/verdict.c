@@ -122,9 +122,7 @@ static struct evidence *collect(struct program *program, const struct bench *ben
         sleeping_send(bench->evidence, mine * (int)sizeof *all, 0, TAG_EVIDENCE);
         return NULL;
     }
-    all = malloc(((size_t)program->size * EVIDENCE_PER_RANK + 1) * sizeof *all);
-    if (!all)
-        watch_fault("out of memory");
+    all = watch_allocate((size_t)program->size * EVIDENCE_PER_RANK + 1, sizeof *all);
     *total = mine;
     if (mine > 0)
         memcpy(all, bench->evidence, (size_t)mine * sizeof *all);

@@ -441,27 +441,22 @@ static void gather(const struct crew *crew, size_t most, struct gpu_node *nodes,
 static void run_node(struct program *program, const struct gpu_options *options)
 {
     size_t count = (size_t)program->node_count, most;
-    struct gpu_node *nodes = calloc(count, sizeof *nodes), *own = calloc(1, sizeof *own);
-    struct group_node *groups = calloc(count, sizeof *groups);
+    struct gpu_node *nodes = watch_allocate(count, sizeof *nodes);
+    struct gpu_node *own = watch_allocate(1, sizeof *own);
+    struct group_node *groups = watch_allocate(count, sizeof *groups);
     struct gpu_device *devices;
     struct crew crew = {.program = program,
                         .options = options,
                         .node = own,
                         .deadline_s = program->conf.gpu_deadline_s};
 
-    if (!nodes || !groups || !own)
-        watch_fault("out of memory");
-    own->devices = calloc(GPU_DEVICES_MOST, sizeof *own->devices);
-    if (!own->devices)
-        watch_fault("out of memory");
+    own->devices = watch_allocate(GPU_DEVICES_MOST, sizeof *own->devices);
     for (int i = 0; i < GPU_DEVICES_MOST; i++)
         crew.workers[i].fd = -1;
     crew_open(&crew);
     measure_all(&crew);
     most = (size_t)(-sleeping_least(-own->count, program->leaders));
-    devices = calloc(count * most + 1, sizeof *devices);
-    if (!devices)
-        watch_fault("out of memory");
+    devices = watch_allocate(count * most + 1, sizeof *devices);
     gather(&crew, most, nodes, devices, sleeping_allgather);
     measure_again(&crew, nodes);
     gather(&crew, most, nodes, devices, sleeping_allgather);

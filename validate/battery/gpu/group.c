@@ -146,10 +146,8 @@ static bool is_in(const struct run *run, int node)
 static void share(struct run *run, struct group *group, enum worker_task task, int kind)
 {
     struct program *program = run->crew->program;
-    struct exchange own = {0}, *all = calloc((size_t)program->node_count, sizeof *all);
+    struct exchange own = {0}, *all = watch_allocate((size_t)program->node_count, sizeof *all);
 
-    if (!all)
-        watch_fault("out of memory");
     if (group)
         own = (struct exchange){group->highest, group->lowest, group->result.outcome, group->id};
     sleeping_allgather(&own, all, sizeof own, program->leaders);
@@ -370,10 +368,8 @@ static void measure_node_pairs(struct crew *crew, const struct group_node *nodes
                                const struct device_set *set, bool is_broken, struct group_node *own)
 {
     int count = 0, position = -1, most = is_broken ? BROKEN_ROUNDS : GROUP_ROUNDS;
-    int *list = calloc((size_t)crew->program->node_count, sizeof *list);
+    int *list = watch_allocate((size_t)crew->program->node_count, sizeof *list);
 
-    if (!list)
-        watch_fault("out of memory");
     for (int i = 0; i < crew->program->node_count; i++) {
         if (i == crew->program->node && nodes[i].is_across)
             position = count;
@@ -440,12 +436,10 @@ static bool is_worth_pairs(const struct crew *crew, const struct group_node *own
 void group_measure(struct crew *crew, const struct gpu_node *devices, struct group_node *nodes)
 {
     size_t count = (size_t)crew->program->node_count, node = (size_t)crew->program->node;
-    struct group_node *own = calloc(1, sizeof *own);
+    struct group_node *own = watch_allocate(1, sizeof *own);
     struct device_set set = usable(crew);
     bool is_low;
 
-    if (!own)
-        watch_fault("out of memory");
     program_phase(crew->program, "collectives of each node");
     own->count = device_set_count(&set);
     if (own->count > 0) /* with one device this shows whether NCCL works */

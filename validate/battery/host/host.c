@@ -154,9 +154,9 @@ static void measure_in_turn(struct host_run *run, const struct again *again)
 
 static void run_node(struct program *program, const struct host_options *options)
 {
-    struct host_node *nodes = calloc((size_t)program->node_count, sizeof *nodes);
-    struct host_node *own = calloc(1, sizeof *own);
-    bool *is_low_of = calloc((size_t)program->node_count, sizeof *is_low_of);
+    struct host_node *nodes = watch_allocate((size_t)program->node_count, sizeof *nodes);
+    struct host_node *own = watch_allocate(1, sizeof *own);
+    bool *is_low_of = watch_allocate((size_t)program->node_count, sizeof *is_low_of);
     bool is_low, is_any = false;
     struct again again;
     struct host_run run = {
@@ -165,8 +165,6 @@ static void run_node(struct program *program, const struct host_options *options
         .measure = {.node = own, .is_corrupt = program_lies(program), .wait = {tick, program}}};
     struct error err = {""};
 
-    if (!nodes || !own || !is_low_of)
-        watch_fault("out of memory");
     if (program->inventory)
         snprintf(own->machine, sizeof own->machine, "%.39s", program->inventory->boot_id);
     if (measure_open(&run.measure, &err) != 0)

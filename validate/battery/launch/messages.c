@@ -168,9 +168,7 @@ static void report_transports(struct exchange *exchange, double tcp_bytes)
     for (size_t i = 0; i < program->fabric->rail_count && !own.rail[0]; i++)
         if (rail_is_up(&program->fabric->rails[i]))
             snprintf(own.rail, sizeof own.rail, "%s", program->fabric->rails[i].name);
-    transports = calloc((size_t)program->size, sizeof *transports);
-    if (!transports)
-        watch_fault("out of memory");
+    transports = watch_allocate((size_t)program->size, sizeof *transports);
     sleeping_gather(&own, transports, sizeof own, MPI_COMM_WORLD);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
         struct transport sum = transports[program->leader_of_node[node]];
@@ -191,11 +189,10 @@ static void report_all(struct exchange *exchange)
 {
     struct program *program = exchange->program;
     size_t size = (size_t)program->size;
-    int *messages = calloc(size, sizeof *messages), *damaged = calloc(size, sizeof *damaged);
-    struct damage *damages = calloc(size, sizeof *damages);
+    int *messages = watch_allocate(size, sizeof *messages);
+    int *damaged = watch_allocate(size, sizeof *damaged);
+    struct damage *damages = watch_allocate(size, sizeof *damages);
 
-    if (!messages || !damaged || !damages)
-        watch_fault("out of memory");
     sleeping_gather(&exchange->message_count, messages, sizeof *messages, MPI_COMM_WORLD);
     sleeping_gather(&exchange->damage_count, damaged, sizeof *damaged, MPI_COMM_WORLD);
     if (program->rank == 0) {
@@ -258,14 +255,12 @@ void messages_exchange(struct program *program, const struct messages_plan *plan
     struct schedule *schedule = make_schedule(program, plan);
     int rounds = schedule_rounds(schedule);
     double tcp_bytes = sockets_sent_bytes();
-    struct exchange exchange = {.program = program,
-                                .out = malloc((size_t)max_bytes),
-                                .in = malloc((size_t)max_bytes),
-                                .damages =
-                                    calloc((size_t)program->size + 1, sizeof(struct damage))};
+    struct exchange exchange = {
+        .program = program,
+        .out = watch_allocate(1, (size_t)max_bytes),
+        .in = watch_allocate(1, (size_t)max_bytes),
+        .damages = watch_allocate((size_t)program->size + 1, sizeof *exchange.damages)};
 
-    if (!exchange.out || !exchange.in || !exchange.damages)
-        watch_fault("out of memory");
     for (int round = 0; round < rounds; round++) {
         int partner = schedule_partner(schedule, round, program->rank);
 

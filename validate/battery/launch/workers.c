@@ -10,11 +10,9 @@
 void workers_start(struct program *program, double started)
 {
     double mine = program->mpi_ready - (started > 0 ? started : program->process_start);
-    double *all = calloc((size_t)program->size, sizeof *all);
+    double *all = watch_allocate((size_t)program->size, sizeof *all);
 
     program_phase(program, "start");
-    if (!all)
-        watch_fault("out of memory");
     sleeping_gather(&mine, all, sizeof mine, MPI_COMM_WORLD);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
         double last = -INFINITY, first = INFINITY;

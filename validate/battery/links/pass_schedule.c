@@ -68,10 +68,8 @@ static int set_partners(const struct program *program, const char *pairs,
 
     for (int i = 0; (round = pass_schedule_pair(program, pairs, i, nodes)) >= 0; i++)
         pass_schedule->rounds = round + 1;
-    pass_schedule->partners =
-        malloc((size_t)pass_schedule->rounds * (size_t)count * sizeof *pass_schedule->partners);
-    if (!pass_schedule->partners)
-        watch_fault("out of memory");
+    pass_schedule->partners = watch_allocate((size_t)pass_schedule->rounds * (size_t)count,
+                                             sizeof *pass_schedule->partners);
     for (int i = 0; i < pass_schedule->rounds * count; i++)
         pass_schedule->partners[i] = SCHEDULE_BYE;
     for (int i = 0; (round = pass_schedule_pair(program, pairs, i, nodes)) >= 0; i++) {
@@ -148,10 +146,9 @@ int pass_schedule_make(const struct program *program, const struct rounds_plan *
         return 0;
     }
     if (options->blocks.count > 0) {
-        pass_schedule->blocks = calloc((size_t)program->node_count, sizeof *pass_schedule->blocks);
+        pass_schedule->blocks =
+            watch_allocate((size_t)program->node_count, sizeof *pass_schedule->blocks);
         pass_schedule->block_names = options->blocks.names;
-        if (!pass_schedule->blocks)
-            watch_fault("out of memory");
         for (int node = 0; node < program->node_count; node++)
             pass_schedule->blocks[node] = blocks_of(&options->blocks, program->node_name[node]);
     }

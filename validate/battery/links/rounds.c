@@ -77,10 +77,8 @@ static bool node_is_lost(struct runner *runner, int node)
 static void receive_all(struct runner *runner, int (*receive)(struct runner *runner, int node))
 {
     int count = runner->program->node_count, missing;
-    bool *is_received = calloc((size_t)count, sizeof *is_received);
+    bool *is_received = watch_allocate((size_t)count, sizeof *is_received);
 
-    if (!is_received)
-        watch_fault("out of memory");
     for (int node = 0; node < count; node++)
         is_received[node] = !sub_rounds_includes(&runner->subs, runner->sub_round, node);
     for (;;) {
@@ -445,10 +443,8 @@ static void open_runner(struct runner *runner)
     program_phase(program, "links open");
     choose_rails(program, runner->options->rails);
     choose_passes(runner);
-    runner->is_lost = calloc((size_t)program->node_count, sizeof *runner->is_lost);
-    runner->kinds = calloc((size_t)program->node_count, sizeof *runner->kinds);
-    if (!runner->is_lost || !runner->kinds)
-        watch_fault("out of memory");
+    runner->is_lost = watch_allocate((size_t)program->node_count, sizeof *runner->is_lost);
+    runner->kinds = watch_allocate((size_t)program->node_count, sizeof *runner->kinds);
     rails_open(program, &runner->rails, &runner->results);
     runner->most_rails = runner->rails.own.count;
     sub_rounds_open(&runner->subs, runner->options, program->node_count);

@@ -17,13 +17,11 @@ void sub_rounds_open(struct sub_rounds *subs, const struct rounds_plan *options,
                                            .leaf_pairs = (int)options->leaf_concurrency,
                                            .uplink_pairs = options->blocks.uplink_pairs},
                                 .node_count = node_count,
-                                .machines = calloc(n, sizeof *subs->machines),
-                                .hosts = calloc(n, sizeof *subs->hosts),
-                                .host_ranks = calloc(n, sizeof *subs->host_ranks),
-                                .partners = calloc(n, sizeof *subs->partners),
-                                .numbers = calloc(n, sizeof *subs->numbers)};
-    if (!subs->machines || !subs->hosts || !subs->host_ranks || !subs->partners || !subs->numbers)
-        watch_fault("out of memory");
+                                .machines = watch_allocate(n, sizeof *subs->machines),
+                                .hosts = watch_allocate(n, sizeof *subs->hosts),
+                                .host_ranks = watch_allocate(n, sizeof *subs->host_ranks),
+                                .partners = watch_allocate(n, sizeof *subs->partners),
+                                .numbers = watch_allocate(n, sizeof *subs->numbers)};
 }
 
 void sub_rounds_close(struct sub_rounds *subs)

@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { COUNT = 8191 }; /* odd, and no power of two: uneven segments */
 
@@ -40,16 +39,13 @@ static void report(const struct program *program, int bad_ranks, double seconds)
 
 void sum_check(struct program *program)
 {
-    int64_t *out = malloc(COUNT * sizeof *out), *in = malloc(COUNT * sizeof *in);
+    int64_t *out = watch_allocate(COUNT, sizeof *out), *in = watch_allocate(COUNT, sizeof *in);
     int is_bad = 0, bad_ranks = 0;
     double start;
 
-    if (!out || !in)
-        watch_fault("out of memory");
     program_phase(program, "allreduce");
     for (int i = 0; i < COUNT; i++)
         out[i] = part_of(program->rank, i) + (program_lies(program) && i == COUNT / 2);
-    memset(in, 0, COUNT * sizeof *in);
     sleeping_barrier(MPI_COMM_WORLD);
     watch_waits_for(-1);
     start = MPI_Wtime();

@@ -50,14 +50,12 @@ static void measure_ports(struct program *program, const struct rail *from, cons
                           struct link_results *results)
 {
     struct link_result *result = add_result(program, from, to, results);
-    struct path_result *path = calloc(1, sizeof *path);
+    struct path_result *path = watch_allocate(1, sizeof *path);
     struct counters before, after;
     struct error err = {""};
     bool could_count, can_count;
     int mtu_bytes = 0;
 
-    if (!path)
-        watch_fault("out of memory");
     program_step(program);
     errors_read(from, &before, &could_count);
     if (measure(from_port, to_port, program->node_name[program->node], plan, settings, path,

@@ -262,12 +262,10 @@ static void conclude(struct verbs_pair *verbs_pair, enum verb verb, struct path_
 static int measure_direction(struct verbs_pair *verbs_pair, enum verb verb, bool drives)
 {
     struct link_result *result = drives ? add_result(verbs_pair, verb, VERB_PAIR) : NULL;
-    struct path_result *path = malloc(sizeof *path);
+    struct path_result *path = watch_allocate(1, sizeof *path);
     struct message mine = {0}, other = {0};
     int first_mtu = 0, used_mtu = 0, rv, next = 0;
 
-    if (!path)
-        watch_fault("out of memory");
     program_step(verbs_pair->pair_run->program);
     verbs_pair->session = pair_run_session(verbs_pair->pair_run, verbs_pair->index,
                                            drives == verbs_pair->pair_run->is_first) +
@@ -379,10 +377,8 @@ static void add_together(struct verbs_pair *verbs_pair, const struct verbs_strea
                          const char *failure)
 {
     struct link_result *result = add_result(verbs_pair, VERB_WRITE, VERB_TOGETHER);
-    struct path_result *path = calloc(1, sizeof *path);
+    struct path_result *path = watch_allocate(1, sizeof *path);
 
-    if (!path)
-        watch_fault("out of memory");
     verbs_stream_summarize(stream, path);
     pair_run_summarize(path, result);
     snprintf(result->failure, sizeof result->failure, "%.255s", failure);
@@ -450,12 +446,10 @@ static bool choose(struct pair_run *pair_run, const struct verbs_settings *setti
 
 int verbs_pair_run(struct pair_run *pair_run, const struct verbs_settings *settings)
 {
-    struct verbs_pair *verbs_pairs = calloc(PAIR_RAILS, sizeof *verbs_pairs);
+    struct verbs_pair *verbs_pairs = watch_allocate(PAIR_RAILS, sizeof *verbs_pairs);
     struct rail_infos *theirs = pair_run_open(pair_run);
     int count = 0, rv = theirs ? 0 : -1;
 
-    if (!verbs_pairs)
-        watch_fault("out of memory");
     for (int i = 0; i < PAIR_RAILS && rv == 0; i++) {
         if (!choose(pair_run, settings, theirs, i, &verbs_pairs[count]))
             continue;

@@ -349,6 +349,15 @@ void watch_fault(const char *format, ...)
         pause();
 }
 
+void *watch_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (!memory)
+        watch_fault("out of memory");
+    return memory;
+}
+
 void watch_tolerate(void)
 {
     atomic_store(&watch.tolerates, true);

@@ -3,6 +3,7 @@
 #define MUSTER_WATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/base/error.h"
 #include "lib/constants/harness_constants.h"
@@ -60,6 +61,10 @@ bool watch_time_is_up(double margin_s);
 
 /* The main thread cannot continue. Prints a verdict and ends the job; does not return. */
 void watch_fault(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* The main thread: returns zeroed memory for the elements, to be freed. Ends as watch_fault() does
+ * if there is none. */
+void *watch_allocate(size_t count, size_t size);
 
 /* Rank 0: from now on a rank that dies, freezes or hangs is reported and given up, and the job
  * continues. No rank may wait in MPI from then on. */

@@ -159,17 +159,13 @@ static void accept_all(struct control *control)
 static struct control *allocate(struct program *program)
 {
     size_t count = (size_t)program->node_count;
-    struct control *control = calloc(1, sizeof *control);
+    struct control *control = watch_allocate(1, sizeof *control);
 
-    if (!control)
-        watch_fault("out of memory");
     *control =
         (struct control){.program = program, .listener = -1, .partner = -1, .partner_fd = -1};
-    control->endpoints = calloc(count, sizeof *control->endpoints);
-    control->fds = calloc(count, sizeof *control->fds);
-    control->polled = calloc(count, sizeof *control->polled);
-    if (!control->endpoints || !control->fds || !control->polled)
-        watch_fault("out of memory");
+    control->endpoints = watch_allocate(count, sizeof *control->endpoints);
+    control->fds = watch_allocate(count, sizeof *control->fds);
+    control->polled = watch_allocate(count, sizeof *control->polled);
     for (size_t i = 0; i < count; i++)
         control->fds[i] = -1;
     return control;

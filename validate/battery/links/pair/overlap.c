@@ -243,11 +243,9 @@ static int open_rails(struct pair_run *pair_run, const struct rail_infos *theirs
 int overlap_run(struct pair_run *pair_run, const struct overlap_start *start)
 {
     struct rail_infos *theirs = pair_run_open(pair_run);
-    struct rail_run *rail_runs = calloc(PAIR_RAILS + 1, sizeof *rail_runs);
+    struct rail_run *rail_runs = watch_allocate(PAIR_RAILS + 1, sizeof *rail_runs);
     int indexes[PAIR_RAILS], count, rv = theirs ? 0 : -1, direction = 0;
 
-    if (!rail_runs)
-        watch_fault("out of memory");
     count = theirs ? open_rails(pair_run, theirs, rail_runs, indexes) : 0;
     for (; direction < 2 && rv == 0; direction++)
         rv = measure_direction(pair_run, rail_runs, indexes, count, direction, start);

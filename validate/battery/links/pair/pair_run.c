@@ -347,12 +347,9 @@ static void report_unconnected(struct pair_run *pair_run, bool is_connected)
 
 struct rail_infos *pair_run_open(struct pair_run *pair_run)
 {
-    struct rail_infos *theirs = malloc(sizeof *theirs);
-    bool is_connected;
+    struct rail_infos *theirs = watch_allocate(1, sizeof *theirs);
+    bool is_connected = control_connect(pair_run->control, pair_run->partner) == 0;
 
-    if (!theirs)
-        watch_fault("out of memory");
-    is_connected = control_connect(pair_run->control, pair_run->partner) == 0;
     if (is_connected && control_exchange(pair_run->control, &pair_run->rails->own, theirs,
                                          sizeof *theirs, NULL) == 0)
         return theirs;

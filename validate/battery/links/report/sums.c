@@ -83,12 +83,10 @@ void sums_report(const struct program *program, const struct pass_schedule *pass
                  int round, struct link_results *results)
 {
     size_t size = (size_t)results->count + 1;
-    struct flow *flows = calloc(size, sizeof *flows);
-    int *members = calloc(size, sizeof *members);
-    bool *is_done = calloc(size, sizeof *is_done);
+    struct flow *flows = watch_allocate(size, sizeof *flows);
+    int *members = watch_allocate(size, sizeof *members);
+    bool *is_done = watch_allocate(size, sizeof *is_done);
 
-    if (!flows || !members || !is_done)
-        watch_fault("out of memory");
     for (int i = 0; i < results->count; i++) {
         const struct link_result *result = &results->items[i];
         int count, failed;
