@@ -61,8 +61,7 @@ void accelerators_clear(struct accelerators *accelerators)
 
 static void report_finding(const struct accelerator_finding *finding, void *context)
 {
-    struct record record = RECORD(.part = finding->part, .code = finding->code,
-                                  .verdict = catalog_fault(finding->code)->severity);
+    struct record record = RECORD(.part = finding->part, .code = finding->code);
 
     if (finding->metric && *finding->unit) { /* a state is no measurement */
         record.metric = finding->metric;

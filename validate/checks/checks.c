@@ -36,51 +36,25 @@ void check_run(const struct check *check, const struct checks *checks)
 }
 
 /* part and message may contain names from any source, so they are cleaned. */
-static void report(const struct checks *checks, struct record record, const char *format,
-                   va_list arguments)
+void checks_report(const struct checks *checks, struct record record, const char *message, ...)
 {
-    char part[256], message[1024];
+    char part[256], text[1024];
+    va_list arguments;
 
-    vsnprintf(message, sizeof message, format, arguments); /* first: %m */
+    va_start(arguments, message);
+    vsnprintf(text, sizeof text, message, arguments); /* first: %m */
+    va_end(arguments);
     snprintf(part, sizeof part, "%s", text_of(record.part));
     utf8_clean(part);
-    utf8_clean(message);
+    utf8_clean(text);
     record.part = part;
-    record.message = message;
+    record.message = text;
     record.suite = "check";
     record.test = checks->test;
     record.node = checks->node;
+    if (record.verdict == VERDICT_NONE && record.code != FAULT_NONE)
+        record.verdict = catalog_fault(record.code)->severity;
     checks->sink(&record, checks->context);
-}
-
-void checks_report(const struct checks *checks, struct record record, const char *message, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, message);
-    report(checks, record, message, arguments);
-    va_end(arguments);
-}
-
-void checks_record(const struct checks *checks, const char *part, enum verdict verdict,
-                   const char *message, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, message);
-    report(checks, RECORD(.part = part, .verdict = verdict), message, arguments);
-    va_end(arguments);
-}
-
-void checks_fault(const struct checks *checks, const char *part, enum fault_code code,
-                  const char *message, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, message);
-    report(checks, RECORD(.part = part, .verdict = catalog_fault(code)->severity, .code = code),
-           message, arguments);
-    va_end(arguments);
 }
 
 bool checks_skip_recorded(const struct checks *checks)

@@ -57,18 +57,17 @@ int check_is_wanted(const struct check *check, const char *only);
  */
 double checks_held_s(const struct conf *conf);
 
-/* Fills in the record's message, suite, node and test, and passes it to the sink. part and message
- * are cleaned by utf8_clean(), and valid only during the call of the sink. */
+/* Fills in the record's message, suite, node and test, and passes it to the sink. A record with a
+ * code and no verdict gets the severity of its code in the catalog. part and message are cleaned by
+ * utf8_clean(), and valid only during the call of the sink. */
 void checks_report(const struct checks *checks, struct record record, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a record of only a verdict and a message. part may be "". */
-void checks_record(const struct checks *checks, const char *part, enum verdict verdict,
-                   const char *message, ...) __attribute__((format(printf, 4, 5)));
-
-/* The same for a fault, with its severity in the catalog as the verdict. */
-void checks_fault(const struct checks *checks, const char *part, enum fault_code code,
-                  const char *message, ...) __attribute__((format(printf, 4, 5)));
+/* The same for a record of only a verdict, or a fault, and a message. part may be "". */
+#define checks_record(checks, part_, verdict_, ...)                                                \
+    checks_report(checks, RECORD(.part = part_, .verdict = verdict_), __VA_ARGS__)
+#define checks_fault(checks, part_, code_, ...)                                                    \
+    checks_report(checks, RECORD(.part = part_, .code = code_), __VA_ARGS__)
 
 /* Whether the node is a recorded one, on which the check cannot run. If so, reports a skip. */
 bool checks_skip_recorded(const struct checks *checks);
