@@ -38,13 +38,21 @@ static void report(const struct monitor *monitor, enum verdict verdict, enum fau
                   "%s", message);
 }
 
-/* Ends the job, after the records of the finding are printed. all_respond: all ranks will obey
- * HEARTBEAT_QUIT, so the launcher need not kill them. */
-static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool all_respond)
+/* Ends the job, after the records of the finding are printed and, unless it has all results, why it
+ * ended early and what it did not measure. all_respond: all ranks will obey HEARTBEAT_QUIT, so the
+ * launcher need not kill them. */
+static void __attribute__((noreturn))
+end_job(struct monitor *monitor, bool all_respond, const char *why)
 {
-    int status = output_status();
-    double until = clock_s() + 1;
+    double until;
+    int status;
 
+    if (!atomic_load(&monitor->state->has_results))
+        report(monitor, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "complete", -1,
+               "%s: nothing after %s was measured", why,
+               monitor->members[0].phase[0] ? monitor->members[0].phase : "the start");
+    status = output_status();
+    until = clock_s() + 1;
     all_respond = all_respond && !monitor->has_unresponsive;
     output_finish();
     members_send_all(monitor, HEARTBEAT_QUIT, status);
@@ -83,16 +91,6 @@ static void give_up_rank(struct monitor *monitor, int rank, bool is_unresponsive
 static bool is_tolerated(const struct monitor *monitor)
 {
     return atomic_load(&monitor->state->tolerates);
-}
-
-/* Reports that the job ended early and what it did not measure. */
-static void report_unfinished(const struct monitor *monitor, const char *why)
-{
-    if (atomic_load(&monitor->state->has_results))
-        return;
-    report(monitor, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "complete", -1,
-           "%s: nothing after %s was measured", why,
-           monitor->members[0].phase[0] ? monitor->members[0].phase : "the start");
 }
 
 /* MPI libraries sometimes crash in MPI_Finalize. Such a death after all results is no fault of the
@@ -182,9 +180,8 @@ void diagnosis_dead(struct monitor *monitor)
         report_common(monitor, FAULT_PROCESS_DIED, "died", count, "ended");
     for (int i = 0; i < count && !is_everywhere && !has_stood_still(monitor); i++)
         report_died(monitor, monitor->faulty_ranks[i]);
-    report_unfinished(monitor, has_stood_still(monitor) ? "rank 0 was stopped or not scheduled"
-                                                        : "a rank died");
-    end_job(monitor, true);
+    end_job(monitor, true,
+            has_stood_still(monitor) ? "rank 0 was stopped or not scheduled" : "a rank died");
 }
 
 void diagnosis_frozen(struct monitor *monitor)
@@ -208,8 +205,7 @@ void diagnosis_frozen(struct monitor *monitor)
     if (is_common(monitor, monitor->faulty_ranks, count)) {
         output_claim();
         report_common(monitor, FAULT_NODE_FROZEN, "frozen", count, "stopped responding");
-        report_unfinished(monitor, "many ranks are silent");
-        end_job(monitor, false);
+        end_job(monitor, false, "many ranks are silent");
     }
     if (!is_tolerated(monitor))
         output_claim();
@@ -225,8 +221,7 @@ void diagnosis_frozen(struct monitor *monitor)
     }
     if (is_tolerated(monitor))
         return;
-    report_unfinished(monitor, "a node is frozen or cut off");
-    end_job(monitor, false);
+    end_job(monitor, false, "a node is frozen or cut off");
 }
 
 /* Fills in each rank's share of the time since something last moved, from its heartbeats. */
@@ -362,8 +357,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
     if (goes_on)
         return;
     output_claim();
-    report_unfinished(monitor, is_time_up ? "time limit reached" : "the job hangs");
-    end_job(monitor, true);
+    end_job(monitor, true, is_time_up ? "time limit reached" : "the job hangs");
 }
 
 void diagnosis_stall(struct monitor *monitor)
@@ -388,8 +382,7 @@ void diagnosis_stall(struct monitor *monitor)
     if (is_time_up) {
         output_claim();
         snprintf(why, sizeof why, "time limit of %g s reached", limit);
-        report_unfinished(monitor, why);
-        end_job(monitor, true);
+        end_job(monitor, true, why);
     }
 }
 
@@ -399,8 +392,7 @@ void diagnosis_fault(struct monitor *monitor, int rank, const char *text)
     report(monitor, VERDICT_FAIL, FAULT_PROCESS_FAULT, "fault", rank,
            "rank %d on %s in phase %s: %s", rank, node_of(monitor, rank),
            monitor->members[rank].phase, text);
-    report_unfinished(monitor, "a rank cannot continue");
-    end_job(monitor, true);
+    end_job(monitor, true, "a rank cannot continue");
 }
 
 /* When one rank dies, launchers end the whole job, and the signal may arrive before the monitor
@@ -416,8 +408,7 @@ void diagnosis_signal(struct monitor *monitor)
              monitor->signal_number == SIGINT    ? "SIGINT"
              : monitor->signal_number == SIGTERM ? "SIGTERM"
                                                  : "a signal");
-    report_unfinished(monitor, why);
-    end_job(monitor, true);
+    end_job(monitor, true, why);
 }
 
 void diagnosis_unwatched(struct monitor *monitor)
