@@ -156,9 +156,8 @@ static void run_node(struct program *program, const struct host_options *options
 {
     struct host_node *nodes = watch_allocate((size_t)program->node_count, sizeof *nodes);
     struct host_node *own = watch_allocate(1, sizeof *own);
-    bool *is_low_of = watch_allocate((size_t)program->node_count, sizeof *is_low_of);
-    bool is_low, is_any = false;
     struct again again;
+    int low;
     struct host_run run = {
         .program = program,
         .options = options,
@@ -179,11 +178,8 @@ static void run_node(struct program *program, const struct host_options *options
     measure_in_turn(&run, NULL);
     sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     again_find(&run, nodes, &again);
-    is_low = again.cores + again.numas + again.disks > 0;
-    sleeping_allgather(&is_low, is_low_of, sizeof is_low, program->leaders);
-    for (int i = 0; i < program->node_count; i++)
-        is_any |= is_low_of[i];
-    if (is_any) {
+    low = again.cores + again.numas + again.disks;
+    if (-sleeping_least(-low, program->leaders) > 0) { /* on any node */
         measure_in_turn(&run, &again);
         sleeping_gather(own, nodes, sizeof *own, program->leaders);
     }
@@ -191,7 +187,6 @@ static void run_node(struct program *program, const struct host_options *options
         host_evaluate(nodes, (size_t)program->node_count, program->node_name, &output_sink);
     free(nodes);
     free(own);
-    free(is_low_of);
 }
 
 /* ---------------------------------------------------------------- the program */
