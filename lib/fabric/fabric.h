@@ -89,4 +89,7 @@ void fabric_choose_for(const struct inventory *inventory, const struct conf *con
  * than no rail. Returns the number of removed rails. */
 size_t fabric_exclude(struct fabric *fabric, const struct hostlist *names, const char *why);
 
+/* Returns the first interface on top of nic, as a VLAN, that has an address, or NULL. */
+const struct nic *nic_addressed_on(const struct inventory *inventory, const struct nic *nic);
+
 #endif

@@ -32,8 +32,7 @@ bool nic_is_above(const struct inventory *inventory, const struct nic *upper, co
     return is_above(inventory, upper, nic, 0);
 }
 
-/* Returns the first interface on top of nic, a VLAN say, that has an address, or NULL. */
-static const struct nic *addressed_on(const struct inventory *inventory, const struct nic *nic)
+const struct nic *nic_addressed_on(const struct inventory *inventory, const struct nic *nic)
 {
     for (size_t i = 0; i < inventory->nic_count; i++)
         if (strcmp(inventory->nics[i].lower, nic->name) == 0 &&
@@ -47,8 +46,8 @@ static const struct nic *carrier_of(const struct inventory *inventory, const str
     const struct nic *bond = bond_of(inventory, nic), *upper;
 
     nic = bond ? bond : nic;
-    upper =
-        nic->address_count == 0 && nic->has_known_addresses ? addressed_on(inventory, nic) : NULL;
+    upper = nic->address_count == 0 && nic->has_known_addresses ? nic_addressed_on(inventory, nic)
+                                                                : NULL;
     return upper ? upper : nic;
 }
 

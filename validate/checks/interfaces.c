@@ -206,18 +206,6 @@ static bool is_member(const struct context *context, const struct nic *nic)
     return nic->master[0] && !(master && strcmp(master->driver, "vrf") == 0);
 }
 
-/* Returns an interface on top of nic, as a VLAN, that has an address, or NULL. */
-static const struct nic *addressed_on(const struct context *context, const struct nic *nic)
-{
-    const struct inventory *inventory = context->checks->inventory;
-
-    for (size_t i = 0; i < inventory->nic_count; i++)
-        if (strcmp(inventory->nics[i].lower, nic->name) == 0 &&
-            inventory->nics[i].address_count > 0)
-            return &inventory->nics[i];
-    return NULL;
-}
-
 static void check_address(struct context *context)
 {
     const struct rail *rail = context->rail;
@@ -231,7 +219,7 @@ static void check_address(struct context *context)
         if (!rail->nic->has_known_addresses)
             record_problem(context, VERDICT_UNKNOWN, "cannot read the addresses of %s",
                            rail->nic->name);
-        else if ((upper = addressed_on(context, rail->nic)))
+        else if ((upper = nic_addressed_on(context->checks->inventory, rail->nic)))
             record_problem(context, VERDICT_UNKNOWN,
                            "%s has no IP address, but %s on top of it has one; name %s in "
                            "FabricInterfaces instead",
