@@ -42,18 +42,12 @@ static int find_root(int *root, int i)
 static struct outline_switch *add_item(struct draft *draft)
 {
     struct outline *outline = draft->outline;
-    struct outline_switch *items = grow(outline->items, outline->count, sizeof *items);
-    int *top = grow(draft->top, outline->count, sizeof *top);
 
-    if (items)
-        outline->items = items;
-    if (top)
-        draft->top = top;
-    if (!items || !top)
+    if (!GROW(outline->items, outline->count) || !GROW(draft->top, outline->count))
         return NULL;
-    top[outline->count] = (int)outline->count;
-    items[outline->count] = (struct outline_switch){0};
-    return &items[outline->count++];
+    draft->top[outline->count] = (int)outline->count;
+    outline->items[outline->count] = (struct outline_switch){0};
+    return &outline->items[outline->count++];
 }
 
 static bool is_used(const struct outline *outline, const char *name)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 static const struct {
     const char *name;
     int lane_mbps;
@@ -28,21 +30,6 @@ void subnet_clear(struct subnet *subnet)
     *subnet = (struct subnet){0};
 }
 
-static void *grown(void *items, size_t count, size_t more, size_t *room, size_t size)
-{
-    size_t wanted = *room ? *room : 64;
-    void *larger;
-
-    if (items && count + more <= *room)
-        return items;
-    while (wanted < count + more)
-        wanted *= 2;
-    larger = realloc(items, wanted * size);
-    if (larger)
-        *room = wanted;
-    return larger;
-}
-
 void subnet_copy_text(const char *text, char *to, size_t size)
 {
     size_t length = text ? strnlen(text, size - 1) : 0;
@@ -57,20 +44,14 @@ void subnet_copy_text(const char *text, char *to, size_t size)
 int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, const char *id,
                const char *description, int port_count, struct error *err)
 {
-    struct subnet_device *devices, *device;
-    struct subnet_port *ports;
+    bool has_room = GROW(subnet->devices, subnet->device_count);
+    struct subnet_device *device;
 
-    devices =
-        grown(subnet->devices, subnet->device_count, 1, &subnet->device_room, sizeof *devices);
-    if (devices)
-        subnet->devices = devices;
-    ports = grown(subnet->ports, subnet->port_count, (size_t)port_count, &subnet->port_room,
-                  sizeof *ports);
-    if (ports)
-        subnet->ports = ports;
-    if (!devices || !ports)
+    for (int i = 0; i < port_count && has_room; i++)
+        has_room = GROW(subnet->ports, subnet->port_count + (size_t)i);
+    if (!has_room)
         return error_set(err, "out of memory for the subnet");
-    device = &devices[subnet->device_count];
+    device = &subnet->devices[subnet->device_count];
     *device = (struct subnet_device){.kind = kind, .guid = guid, .level = -1, .plane = -1};
     if (id)
         subnet_copy_text(id, device->id, sizeof device->id);
@@ -80,7 +61,7 @@ int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, cons
     device->first_port = (int)subnet->port_count;
     device->port_count = port_count;
     for (int i = 0; i < port_count; i++) {
-        struct subnet_port *port = &ports[subnet->port_count++];
+        struct subnet_port *port = &subnet->ports[subnet->port_count++];
 
         *port =
             (struct subnet_port){.device = (int)subnet->device_count, .number = i + 1, .peer = -1};

@@ -67,9 +67,9 @@ struct subnet {
     bool is_ethernet;
     char source[256]; /* where it was read from: a file, "mlx5_0 port 1" */
     struct subnet_device *devices;
-    size_t device_count, device_room;
+    size_t device_count;
     struct subnet_port *ports;
-    size_t port_count, port_room;
+    size_t port_count;
     /* filled by subnet_finish(): */
     struct hostlist nodes, rails;    /* names, each in natural order; a rail is "mlx5_0:1" */
     struct subnet_rail *attachments; /* by node, then rail */
