@@ -28,22 +28,18 @@ static void report(struct tier *tier, int lacking, int usual, const char *text)
     finding->limit = usual;
 }
 
-static const char *cables(int count)
-{
-    return count == 1 ? "cable" : "cables";
-}
-
 static void report_switch(struct tier *tier, int lacking, int usual, int times)
 {
     struct text_line port = tier_empty_port(tier->subnet, tier->lower[lacking]);
     char text[600];
 
-    snprintf(text, sizeof text,
-             "%.120s has %d %s to other switches, %d of %d like it have %d: check its cables to "
-             "them%s%s%s",
-             subnet_device_text(tier->subnet, tier->lower[lacking]).text, tier->across[lacking],
-             cables(tier->across[lacking]), times, tier->lower_count, usual,
-             *port.text ? " (its" : "", port.text, *port.text ? " is empty)" : "");
+    snprintf(
+        text, sizeof text,
+        "%.120s has %d cable%s to other switches, %d of %d like it have %d: check its cables to "
+        "them%s%s%s",
+        subnet_device_text(tier->subnet, tier->lower[lacking]).text, tier->across[lacking],
+        text_plural(tier->across[lacking]), times, tier->lower_count, usual,
+        *port.text ? " (its" : "", port.text, *port.text ? " is empty)" : "");
     report(tier, lacking, usual, text);
 }
 
@@ -53,12 +49,13 @@ static void report_missing_cable(struct tier *tier, const int *lacking, int usua
     char text[600], ports[300];
 
     name_lacking(tier, lacking, 2, ports, sizeof ports);
-    snprintf(text, sizeof text,
-             "%.120s and %.120s have %d %s to other switches each, %d of %d like them have %d: "
-             "check the cable between them (%s)",
-             subnet_device_text(tier->subnet, tier->lower[lacking[0]]).text,
-             subnet_device_text(tier->subnet, tier->lower[lacking[1]]).text, usual - 1,
-             cables(usual - 1), times, tier->lower_count, usual, ports);
+    snprintf(
+        text, sizeof text,
+        "%.120s and %.120s have %d cable%s to other switches each, %d of %d like them have %d: "
+        "check the cable between them (%s)",
+        subnet_device_text(tier->subnet, tier->lower[lacking[0]]).text,
+        subnet_device_text(tier->subnet, tier->lower[lacking[1]]).text, usual - 1,
+        text_plural(usual - 1), times, tier->lower_count, usual, ports);
     report(tier, lacking[0], usual, text);
 }
 
@@ -70,10 +67,10 @@ static void report_absent_switch(struct tier *tier, const int *lacking, int usua
 
     name_lacking(tier, lacking, usual, ports, sizeof ports);
     snprintf(text, sizeof text,
-             "%d switches have %d %s to other switches each, the other %d of %d have %d: see "
+             "%d switches have %d cable%s to other switches each, the other %d of %d have %d: see "
              "whether a switch that all of them lead to is off, and check the cables between "
              "them if none is (%s)",
-             usual, usual - 1, cables(usual - 1), times, tier->lower_count, usual, ports);
+             usual, usual - 1, text_plural(usual - 1), times, tier->lower_count, usual, ports);
     report(tier, lacking[0], usual, text);
 }
 
