@@ -155,6 +155,14 @@ int topology_conf_leaf(const struct topology_conf *conf, const char *node)
     return -1;
 }
 
+int topology_conf_parent(const struct topology_conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->switch_count; i++)
+        if (hostlist_contains(&conf->switches[i].below, name))
+            return (int)i;
+    return -1;
+}
+
 struct text_line topology_conf_place(const struct topology_conf *conf,
                                      const struct topology_place *at)
 {

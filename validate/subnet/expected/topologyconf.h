@@ -53,6 +53,8 @@ int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct
 
 /* Returns the index of the first leaf that has the node, or -1. O(nodes). */
 int topology_conf_leaf(const struct topology_conf *conf, const char *node);
+/* Returns the index in switches of the first one above a leaf or switch of that name, or -1. */
+int topology_conf_parent(const struct topology_conf *conf, const char *name);
 
 /* Returns "topology.conf line 3". */
 struct text_line topology_conf_place(const struct topology_conf *conf,

@@ -64,15 +64,6 @@ static void judge_duplicates(const struct conf_check *check)
     }
 }
 
-/* Returns the index of the switch above `name`, or -1. */
-static int parent_of(const struct topology_conf *conf, const char *name)
-{
-    for (size_t i = 0; i < conf->switch_count; i++)
-        if (hostlist_contains(&conf->switches[i].below, name))
-            return (int)i;
-    return -1;
-}
-
 static void judge_loops(const struct conf_check *check)
 {
     const struct topology_conf *conf = check->conf;
@@ -82,7 +73,7 @@ static void judge_loops(const struct conf_check *check)
         bool is_first = true;
 
         for (size_t k = 0; k < conf->switch_count && at >= 0; k++) {
-            at = parent_of(conf, conf->switches[at].name);
+            at = topology_conf_parent(conf, conf->switches[at].name);
             is_first = is_first && at >= (int)i;
             if (at == (int)i)
                 break;
@@ -183,7 +174,7 @@ static void judge_unconnected_leaf(const struct conf_check *check, size_t leaf)
 {
     const struct topology_conf *conf = check->conf;
 
-    if (conf->switch_count == 0 || parent_of(conf, conf->leaves[leaf].name) >= 0)
+    if (conf->switch_count == 0 || topology_conf_parent(conf, conf->leaves[leaf].name) >= 0)
         return;
     for (size_t rail = 0; rail < check->subnet->rails.count; rail++) {
         int device = check->groups->groups[leaf].leaves[rail];
@@ -191,7 +182,7 @@ static void judge_unconnected_leaf(const struct conf_check *check, size_t leaf)
         for (size_t i = 0; device >= 0 && i < conf->count; i++) {
             int other = check->groups->groups[i].leaves[rail];
 
-            if (i == leaf || other < 0 || parent_of(conf, conf->leaves[i].name) < 0 ||
+            if (i == leaf || other < 0 || topology_conf_parent(conf, conf->leaves[i].name) < 0 ||
                 check->subnet->devices[other].plane != check->subnet->devices[device].plane)
                 continue;
             subnet_finding_add(
@@ -200,7 +191,8 @@ static void judge_unconnected_leaf(const struct conf_check *check, size_t leaf)
                 "%s: Slurm gives no job nodes of both; add it to the Switches= of "
                 "%s",
                 place(check, &conf->leaves[leaf].at).text, conf->leaves[leaf].name,
-                conf->leaves[i].name, conf->switches[parent_of(conf, conf->leaves[i].name)].name);
+                conf->leaves[i].name,
+                conf->switches[topology_conf_parent(conf, conf->leaves[i].name)].name);
             return;
         }
     }

@@ -200,10 +200,7 @@ void subnet_judge_upper(const struct subnet *subnet, const struct topology_conf 
     has_memory = upper.parent && upper.is_above;
     findings->is_out_of_memory |= !has_memory;
     for (size_t i = 0; has_memory && i < conf->count; i++) {
-        upper.parent[i] = -1;
-        for (size_t k = 0; k < conf->switch_count && upper.parent[i] < 0; k++)
-            if (hostlist_contains(&conf->switches[k].below, conf->leaves[i].name))
-                upper.parent[i] = (int)k;
+        upper.parent[i] = topology_conf_parent(conf, conf->leaves[i].name);
         find_above(&upper, i);
     }
     if (has_memory) {
