@@ -110,16 +110,12 @@ static const struct reading_status statuses[] = {
 };
 
 static const struct reading_number numbers[] = {
-    {ACCELERATOR_TEMPERATURE,
-     "amdsmi_get_temp_metric",
-     FORM_TYPES_U64,
-     {AMD_HOTSPOT, AMD_TEMPERATURE_NOW}},
-    {ACCELERATOR_TEMPERATURE_LIMIT,
-     "amdsmi_get_temp_metric",
-     FORM_TYPES_U64,
-     {AMD_HOTSPOT, AMD_TEMPERATURE_CRITICAL}},
-    {ACCELERATOR_MEMORY_TOTAL, "amdsmi_get_gpu_memory_total", FORM_TYPE_U64, {AMD_MEMORY_VRAM}},
-    {ACCELERATOR_MEMORY_USED, "amdsmi_get_gpu_memory_usage", FORM_TYPE_U64, {AMD_MEMORY_VRAM}},
+    {ACCELERATOR_TEMPERATURE, "amdsmi_get_temp_metric", FORM_TYPES_U64, AMD_HOTSPOT,
+     AMD_TEMPERATURE_NOW},
+    {ACCELERATOR_TEMPERATURE_LIMIT, "amdsmi_get_temp_metric", FORM_TYPES_U64, AMD_HOTSPOT,
+     AMD_TEMPERATURE_CRITICAL},
+    {ACCELERATOR_MEMORY_TOTAL, "amdsmi_get_gpu_memory_total", FORM_TYPE_U64, AMD_MEMORY_VRAM},
+    {ACCELERATOR_MEMORY_USED, "amdsmi_get_gpu_memory_usage", FORM_TYPE_U64, AMD_MEMORY_VRAM},
     {ACCELERATOR_PCIE_REPLAYS, "amdsmi_get_gpu_pci_replay_counter", FORM_U64},
     {ACCELERATOR_LINK_STATUS, "amdsmi_gpu_xgmi_error_status", FORM_U32},
     {ACCELERATOR_ROWS_LIMIT, "amdsmi_get_gpu_bad_page_threshold", FORM_U32},

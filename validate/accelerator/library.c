@@ -108,7 +108,7 @@ static void read_number(struct reading *reading, const struct reading_number *ro
                         struct accelerator *device)
 {
     void *get = reading_function(reading, row->function);
-    uint32_t first = row->types[0], second = row->types[1], small = 0;
+    uint32_t first = row->type, second = row->second_type, small = 0;
     uint64_t number = 0;
     int result = READING_NO_FUNCTION;
 

@@ -99,7 +99,7 @@ struct reading_number {
     enum accelerator_value_id id;
     const char *function;
     enum reading_form form;
-    uint32_t types[2];
+    uint32_t type, second_type; /* arguments of the form */
     long long divisor; /* of the library's number; 0: none */
 };
 
