@@ -126,7 +126,6 @@ static int start(struct reading *reading)
 {
     int (*init)(uint64_t) = reading_function(reading, "amdsmi_init");
     int (*get_version)(void *) = reading_function(reading, "amdsmi_get_lib_version");
-    int (*shut_down)(void);
     AMD_ROOM(struct amdsmi_version, version);
     int result;
 
@@ -145,9 +144,7 @@ static int start(struct reading *reading)
                  version.of.numbers[0], version.of.numbers[1], version.of.numbers[2]);
     }
     if (!is_since(24, 5)) {
-        shut_down = reading_function(reading, "amdsmi_shut_down");
-        if (shut_down)
-            shut_down();
+        READING_CALL(reading, "amdsmi_shut_down", (void));
         return reading_end(reading, OUTCOME_NO_LIBRARY,
                            "found version %s, expected 24.5 (ROCm 6.1) or later",
                            reading->report->library_version);
@@ -215,14 +212,13 @@ static int open_device(struct reading *reading, unsigned index)
 
 static void identify(struct reading *reading, struct accelerator *device)
 {
-    int (*get_uuid)(void *, unsigned *, char *) =
-        reading_function(reading, "amdsmi_get_gpu_device_uuid");
     char uuid[256] = "";
     unsigned length = sizeof uuid - 1;
     uint64_t bdf = 0;
     AMD_ROOM(char, name);
 
-    if (get_uuid && get_uuid(reading->handle, &length, uuid) == AMD_OK)
+    if (READING_CALL(reading, "amdsmi_get_gpu_device_uuid", (void *, unsigned *, char *),
+                     reading->handle, &length, uuid) == AMD_OK)
         snprintf(device->uuid, sizeof device->uuid, "%.*s", INVENTORY_NAME - 1, uuid);
     if (reading_query(reading, "amdsmi_get_gpu_device_bdf", &bdf) == AMD_OK)
         reading_pci(device, (unsigned)(bdf >> 16), bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);

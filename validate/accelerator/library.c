@@ -81,10 +81,9 @@ void reading_text(struct reading *reading, const char *function, char *text)
 
 void reading_system_text(struct reading *reading, const char *function, char *text)
 {
-    int (*get)(char *, unsigned) = reading_function(reading, function);
     char found[256] = "";
 
-    if (get && get(found, sizeof found - 1) == 0)
+    if (READING_CALL(reading, function, (char *, unsigned), found, sizeof found - 1) == 0)
         snprintf(text, INVENTORY_NAME, "%.*s", INVENTORY_NAME - 1, found);
 }
 

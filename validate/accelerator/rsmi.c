@@ -40,8 +40,6 @@ static const struct reading_number numbers[] = {
 static int start(struct reading *reading)
 {
     int (*init)(uint64_t) = reading_function(reading, "rsmi_init");
-    int (*get_version)(uint32_t *);
-    int (*get_driver)(uint32_t, char *, uint32_t);
     union {
         uint32_t numbers[3]; /* then a pointer to a text */
         char room[256];
@@ -54,12 +52,11 @@ static int start(struct reading *reading)
     result = init(0);
     if (result != AMD_OK)
         return amd_fail_start(reading, "rsmi_init", result, result == RSMI_INIT_ERROR);
-    get_version = reading_function(reading, "rsmi_version_get");
-    if (get_version && get_version(version.numbers) == AMD_OK)
+    if (READING_CALL(reading, "rsmi_version_get", (uint32_t *), version.numbers) == AMD_OK)
         snprintf(reading->report->library_version, INVENTORY_NAME, "%u.%u.%u", version.numbers[0],
                  version.numbers[1], version.numbers[2]);
-    get_driver = reading_function(reading, "rsmi_version_str_get");
-    if (get_driver && get_driver(RSMI_DRIVER, driver, sizeof driver - 1) == AMD_OK)
+    if (READING_CALL(reading, "rsmi_version_str_get", (uint32_t, char *, uint32_t), RSMI_DRIVER,
+                     driver, sizeof driver - 1) == AMD_OK)
         snprintf(reading->report->driver_version, INVENTORY_NAME, "%.*s", INVENTORY_NAME - 1,
                  driver);
     return 0;
@@ -67,8 +64,7 @@ static int start(struct reading *reading)
 
 static int count_devices(struct reading *reading, unsigned *count)
 {
-    int (*get)(uint32_t *) = reading_function(reading, "rsmi_num_monitor_devices");
-    int result = get ? get(count) : READING_NO_FUNCTION;
+    int result = READING_CALL(reading, "rsmi_num_monitor_devices", (uint32_t *), count);
 
     if (result == AMD_OK)
         amd_find_processes(reading);
