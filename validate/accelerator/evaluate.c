@@ -42,12 +42,9 @@ static long index_of(const struct evaluation *evaluation, const struct accelerat
 
 /* Reports a finding. device: may be NULL. id: ACCELERATOR_VALUE_COUNT for a finding without a
  * value. limit: NAN for none. */
-static void find(struct evaluation *evaluation, const struct accelerator *device,
-                 enum fault_code code, enum accelerator_value_id id, double limit,
-                 const char *format, ...) __attribute__((format(printf, 6, 7)));
-static void find(struct evaluation *evaluation, const struct accelerator *device,
-                 enum fault_code code, enum accelerator_value_id id, double limit,
-                 const char *format, ...)
+static void __attribute__((format(printf, 6, 7)))
+find(struct evaluation *evaluation, const struct accelerator *device, enum fault_code code,
+     enum accelerator_value_id id, double limit, const char *format, ...)
 {
     struct accelerator_finding finding = {.code = code, .value = NAN, .limit = limit};
     const char *vendor = gpu_vendor_name(evaluation->report->vendor);

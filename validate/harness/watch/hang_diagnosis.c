@@ -18,12 +18,9 @@ static const char *node_of(const struct monitor *monitor, int rank)
 }
 
 /* Reports a record of the monitor. rank -1: of no rank. */
-static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
-                   const char *metric, int rank, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-
-static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
-                   const char *metric, int rank, const char *format, ...)
+static void __attribute__((format(printf, 6, 7)))
+report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
+       const char *metric, int rank, const char *format, ...)
 {
     char part[32], message[512];
     va_list arguments;
