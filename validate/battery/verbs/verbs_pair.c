@@ -36,10 +36,6 @@ struct message {
 
 enum request_kind { REQUEST_PING, REQUEST_STREAM, REQUEST_END };
 
-struct request {
-    int kind;
-};
-
 static void fail(struct message *message, const struct error *err)
 {
     message->failed = 1;
@@ -78,7 +74,7 @@ static struct link_result *add_result(struct verbs_pair *verbs_pair, enum verb v
 
 static int send_request(struct verbs_pair *verbs_pair, enum request_kind kind)
 {
-    struct request request = {(int)kind}, ignored;
+    int request = (int)kind, ignored;
 
     return control_exchange(verbs_pair->pair_run->control, &request, &ignored, sizeof request,
                             NULL);
@@ -127,8 +123,8 @@ static int serve(struct verbs_pair *verbs_pair, struct verbs_link *link, struct 
 {
     struct verbs_service service = {.link = link};
     struct control_idle idle = {verbs_serve, &service};
-    const struct request nothing = {REQUEST_END};
-    struct request request;
+    const int nothing = REQUEST_END;
+    int request;
 
     for (;;) {
         bool is_passive = link->verb == VERB_READ;
@@ -136,9 +132,9 @@ static int serve(struct verbs_pair *verbs_pair, struct verbs_link *link, struct 
         if (control_exchange(verbs_pair->pair_run->control, &nothing, &request, sizeof request,
                              NULL) != 0)
             return -1;
-        if (request.kind == REQUEST_END)
+        if (request == REQUEST_END)
             break;
-        service.echoes = request.kind == REQUEST_PING;
+        service.echoes = request == REQUEST_PING;
         is_passive |= link->verb == VERB_WRITE && !service.echoes;
         service.messages = service.bytes = service.first_s = service.last_s = 0;
         if (control_exchange(verbs_pair->pair_run->control, &nothing, &request, sizeof request,
