@@ -47,15 +47,6 @@ static size_t common_parts(const char *a, const char *b)
     return count;
 }
 
-/* Returns whether two PCI addresses differ in the function at most: "0000:3b:00.0" and
- * "0000:3b:00.1". */
-static bool is_same_slot(const char *a, const char *b)
-{
-    size_t length = strcspn(a, ".");
-
-    return length == strcspn(b, ".") && strncmp(a, b, length) == 0;
-}
-
 static bool knows_numa(const struct location *a, const struct location *b)
 {
     return a->numa_node >= 0 && b->numa_node >= 0;
@@ -77,7 +68,7 @@ static enum affinity_level level_by_path(const struct location *a, const struct 
 {
     size_t below_a = count_parts(a->path) - common, below_b = count_parts(b->path) - common;
 
-    if (below_a <= 1 && below_b <= 1 && (common == 1 || !is_same_slot(a->pci, b->pci)))
+    if (below_a <= 1 && below_b <= 1 && (common == 1 || !location_is_same_device(a->pci, b->pci)))
         return knows_numa(a, b) ? AFFINITY_PHB : AFFINITY_UNKNOWN;
     if (common == 1)
         return AFFINITY_PHB;

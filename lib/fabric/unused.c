@@ -29,16 +29,6 @@ static bool is_configured(const struct inventory *inventory, const struct conf *
     return false;
 }
 
-/* Returns whether two InfiniBand ports are on one card: "0000:3b:00" of "0000:3b:00.1". InfiniBand
- * ports need no address: only the other ports show whether one is in use. */
-static bool is_same_card(const struct rail *a, const struct rail *b)
-{
-    const char *one = a->port->location.pci, *other = b->port->location.pci;
-    size_t length = strcspn(one, ".");
-
-    return length > 0 && strcspn(other, ".") == length && strncmp(one, other, length) == 0;
-}
-
 /* Returns whether both ports have the same position on their cards, by PCI function and port. */
 static bool is_same_position(const struct rail *a, const struct rail *b)
 {
@@ -55,7 +45,8 @@ static bool is_unplugged(const struct rail *rail)
 }
 
 /* Returns whether the port is down, the card's other port is up, and no other card's port of the
- * same position is up. */
+ * same position is up. InfiniBand ports need no address: only the other ports show whether one is
+ * in use. */
 static bool is_second_port(const struct rail *rails, size_t count, const struct rail *rail)
 {
     bool has_sibling = false;
@@ -65,7 +56,7 @@ static bool is_second_port(const struct rail *rails, size_t count, const struct 
     for (size_t i = 0; i < count; i++) {
         if (!rails[i].port || !rail_is_up(&rails[i]))
             continue;
-        if (is_same_card(rail, &rails[i]))
+        if (location_is_same_device(rail->port->location.pci, rails[i].port->location.pci))
             has_sibling = true;
         else if (rails[i].class == rail->class && is_same_position(rail, &rails[i]))
             return false;
