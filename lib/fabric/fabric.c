@@ -412,8 +412,8 @@ static enum rule choose_rails(const struct inventory *inventory, const struct co
     return rule;
 }
 
-static void choose(const struct inventory *inventory, const struct conf *conf,
-                   const struct islands *islands, struct fabric *fabric)
+void fabric_choose_for(const struct inventory *inventory, const struct conf *conf,
+                       const struct islands *islands, struct fabric *fabric)
 {
     enum rule rule = RULE_BETWEEN;
     struct rail *rails;
@@ -445,13 +445,7 @@ static void choose(const struct inventory *inventory, const struct conf *conf,
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
                    struct fabric *fabric)
 {
-    choose(inventory, conf, NULL, fabric);
-}
-
-void fabric_choose_for(const struct inventory *inventory, const struct conf *conf,
-                       const struct islands *islands, struct fabric *fabric)
-{
-    choose(inventory, conf, islands, fabric);
+    fabric_choose_for(inventory, conf, NULL, fabric);
 }
 
 size_t fabric_exclude(struct fabric *fabric, const struct hostlist *names, const char *why)

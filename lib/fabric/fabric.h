@@ -80,7 +80,7 @@ void fabric_choose(const struct inventory *inventory, const struct conf *conf,
 /* Chooses the rails for one step. Within an island: rails of the island's class, if the node has
  * any; for plain Ethernet these are interfaces only, also the interfaces of RoCE NICs. For a step
  * that crosses islands: conf's IslandInterfaces, else the management interface, as plain
- * Ethernet. */
+ * Ethernet. islands NULL: as fabric_choose(). */
 void fabric_choose_for(const struct inventory *inventory, const struct conf *conf,
                        const struct islands *islands, struct fabric *fabric);
 
