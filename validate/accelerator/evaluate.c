@@ -24,8 +24,7 @@ struct evaluation {
     const struct accelerator_report *report;
     const struct accelerator_view *view;
     long indexes[ACCELERATOR_MAX];
-    accelerator_finding_fn *found;
-    void *context;
+    const struct record_sink *sink;
     size_t count;
 };
 
@@ -46,30 +45,35 @@ static void __attribute__((format(printf, 6, 7)))
 find(struct evaluation *evaluation, const struct accelerator *device, enum fault_code code,
      enum accelerator_value_id id, double limit, const char *format, ...)
 {
-    struct accelerator_finding finding = {.code = code, .value = NAN, .limit = limit};
+    struct record record = RECORD(.code = code);
     const char *vendor = gpu_vendor_name(evaluation->report->vendor);
+    char part[24] = "", message[320];
     int length = 0;
     va_list arguments;
 
     if (device) {
         long index = index_of(evaluation, device);
 
-        snprintf(finding.part, sizeof finding.part, "gpu%ld",
+        snprintf(part, sizeof part, "gpu%ld",
                  index >= 0 ? index : device - evaluation->report->accelerators);
-        length = snprintf(finding.message, sizeof finding.message, "%s%s%s ",
-                          device->model[0] ? device->model : vendor, device->pci[0] ? " at " : "",
-                          device->pci);
-        if (id < ACCELERATOR_VALUE_COUNT) {
-            finding.metric = accelerator_value_name(id);
-            finding.unit = accelerator_value_unit(id);
-            finding.value = (double)device->values[id].number;
+        length =
+            snprintf(message, sizeof message, "%s%s%s ", device->model[0] ? device->model : vendor,
+                     device->pci[0] ? " at " : "", device->pci);
+        /* a state has no unit and is no measurement */
+        if (id < ACCELERATOR_VALUE_COUNT && *accelerator_value_unit(id)) {
+            record.metric = accelerator_value_name(id);
+            record.unit = accelerator_value_unit(id);
+            record.value = (double)device->values[id].number;
+            record.limit = limit;
+            record.limit_source = isnan(limit) ? NULL : "nominal";
         }
     }
     va_start(arguments, format);
-    vsnprintf(finding.message + length, sizeof finding.message - (size_t)length, format, arguments);
+    vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
     va_end(arguments);
+    record.part = part;
     evaluation->count++;
-    evaluation->found(&finding, evaluation->context);
+    record_report(evaluation->sink, record, "%s", message);
 }
 
 /* ---------------------------------------------------------------- numbers with a limit */
@@ -433,7 +437,7 @@ static void evaluate_unlisted(struct evaluation *evaluation)
         hidden -= is_expected(report, &inventory->gpus[j]) && !can_open[j] &&
                   !is_taken(evaluation->indexes, report->count, (long)j);
     for (size_t j = 0; j < inventory->gpu_count; j++) {
-        struct accelerator_finding finding = {.code = FAULT_GPU_LOST, .value = NAN, .limit = NAN};
+        char part[24];
 
         if (!is_expected(report, &inventory->gpus[j]) ||
             is_taken(evaluation->indexes, report->count, (long)j) || (can_open && !can_open[j]))
@@ -442,18 +446,16 @@ static void evaluate_unlisted(struct evaluation *evaluation)
             hidden--;
             continue;
         }
-        snprintf(finding.part, sizeof finding.part, "gpu%zu", j);
-        snprintf(finding.message, sizeof finding.message,
-                 "%s at %s is on the PCI bus, but %s does not list it", inventory->gpus[j].model,
-                 inventory->gpus[j].location.pci, report->library);
+        snprintf(part, sizeof part, "gpu%zu", j);
         evaluation->count++;
-        evaluation->found(&finding, evaluation->context);
+        record_report(evaluation->sink, RECORD(.part = part, .code = FAULT_GPU_LOST),
+                      "%s at %s is on the PCI bus, but %s does not list it",
+                      inventory->gpus[j].model, inventory->gpus[j].location.pci, report->library);
     }
 }
 
 size_t accelerator_evaluate(const struct accelerator_report *report,
-                            const struct accelerator_view *view, accelerator_finding_fn *found,
-                            void *context)
+                            const struct accelerator_view *view, const struct record_sink *sink)
 {
     static const enum fault_code codes[] = {
         [OUTCOME_READ] = FAULT_NONE,
@@ -464,8 +466,7 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
         [OUTCOME_CRASHED] = FAULT_GPU_LIBRARY_CRASHED,
         [OUTCOME_ERROR] = FAULT_NOT_MEASURED,
     };
-    struct evaluation evaluation = {
-        .report = report, .view = view, .found = found, .context = context};
+    struct evaluation evaluation = {.report = report, .view = view, .sink = sink};
 
     find_indexes(report, view->inventory, view->can_open, evaluation.indexes);
     if (codes[report->outcome] != FAULT_NONE)

@@ -2,21 +2,10 @@
 #ifndef MUSTER_ACCELERATOR_EVALUATE_H
 #define MUSTER_ACCELERATOR_EVALUATE_H
 
-#include "lib/catalog/catalog.h"
+#include "lib/base/record.h"
 #include "validate/accelerator/accelerator.h"
 
 /* Finds faults in an accelerator library's report. Pure except for is_foreign(). */
-
-struct accelerator_finding {
-    enum fault_code code; /* the verdict is its severity in the catalog */
-    char part[24];        /* "gpu3": the GPU's index in the inventory, else in the library; "" */
-    const char *metric;   /* accelerator_value_name(); NULL: no value and unit */
-    double value, limit;  /* limit NAN: none */
-    const char *unit;
-    char message[320];
-};
-
-typedef void accelerator_finding_fn(const struct accelerator_finding *finding, void *context);
 
 struct accelerator_view {
     const struct inventory *inventory;
@@ -28,7 +17,8 @@ struct accelerator_view {
     double up_s; /* since the node's boot; 0: unknown, taken as long ago */
 };
 
-/* Calls found() for each finding. Returns their number.
+/* Reports a record for each finding: its part is "gpu3", the GPU's index in the inventory, else in
+ * the library, or ""; its metric is accelerator_value_name(). Returns their number.
  *
  * Sources of the limits: 0xE8 of the clock event reasons: Azure's healthagent; temperature and
  * rows: the library, else struct accelerator_traits; GPU recovery action, SRAM threshold and row
@@ -36,8 +26,7 @@ struct accelerator_view {
  * other devices of the model in the node: not all links are wired everywhere. A value that the
  * library does not return is never a fault. */
 size_t accelerator_evaluate(const struct accelerator_report *report,
-                            const struct accelerator_view *view, accelerator_finding_fn *found,
-                            void *context);
+                            const struct accelerator_view *view, const struct record_sink *sink);
 
 /* Sets indexes[device of the report] to its index in the inventory, or -1. Partitions of a GPU
  * share one index. */

@@ -59,18 +59,9 @@ void accelerators_clear(struct accelerators *accelerators)
 
 /* ---------------------------------------------------------------- gpu.health */
 
-static void report_finding(const struct accelerator_finding *finding, void *context)
+static void report_finding(struct record *record, void *context)
 {
-    struct record record = RECORD(.part = finding->part, .code = finding->code);
-
-    if (finding->metric && *finding->unit) { /* a state is no measurement */
-        record.metric = finding->metric;
-        record.value = finding->value;
-        record.unit = finding->unit;
-        record.limit = finding->limit;
-        record.limit_source = isnan(finding->limit) ? NULL : "nominal";
-    }
-    checks_report(context, record, "%s", finding->message);
+    checks_report(context, *record, "%s", record->message);
 }
 
 /* Whether the process belongs to no Slurm job: neither by its cgroup, which slurmstepd creates for
@@ -114,6 +105,7 @@ static void report_vendor(const struct checks *checks, enum gpu_vendor vendor)
     const struct accelerator_report *report = checks->accelerators->reports[vendor];
     struct accelerator_view view = {
         .inventory = checks->inventory, .is_foreign = is_foreign, .up_s = clock_up_s()};
+    const struct record_sink sink = {report_finding, (void *)checks};
     bool can_open[INVENTORY_GPUS];
 
     if (checks->accelerators->errors[vendor][0])
@@ -127,7 +119,7 @@ static void report_vendor(const struct checks *checks, enum gpu_vendor vendor)
     if (report->outcome == OUTCOME_NO_LIBRARY || report->outcome == OUTCOME_NO_DRIVER)
         checks_record(checks, "", VERDICT_SKIP, "%s was not queried: %.160s", report->library,
                       report->reason);
-    else if (accelerator_evaluate(report, &view, report_finding, (void *)checks) == 0)
+    else if (accelerator_evaluate(report, &view, &sink) == 0)
         report_read(checks, report);
 }
 

@@ -34,11 +34,13 @@ static const char *state_prefix = ""; /* put before each state */
         exit(1);                                                                                   \
     } while (0)
 
-static void add_finding(const struct accelerator_finding *finding, void *context)
+static void add_finding(struct record *finding, void *context)
 {
     text_join(findings_text, sizeof findings_text, "", "%s %s %s\n",
               catalog_fault(finding->code)->name, finding->part, finding->message);
 }
+
+static const struct record_sink sink = {add_finding, NULL};
 
 static bool is_foreign_process(pid_t pid, char name[64])
 {
@@ -87,7 +89,7 @@ static void read_state(const char *state)
     report = accelerator_read(vendor, library, deadline_s, &err);
     if (!report)
         bail("no report: %s", err.text);
-    accelerator_evaluate(report, &view, add_finding, NULL);
+    accelerator_evaluate(report, &view, &sink);
 }
 
 /* Read the library in a state and check the findings, a part of them, or the outcome. */
@@ -280,7 +282,7 @@ static void test_inventory_names(void)
     inventory_add("0000:3a:00.0", "nvidia");
     read_state("devices 2\ngpu1.lost 1\n");
     findings_text[0] = '\0';
-    accelerator_evaluate(report, &of_job, add_finding, NULL);
+    accelerator_evaluate(report, &of_job, &sink);
     is_str(findings_text, "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n",
            "... in a job it is one of the job's GPUs");
     node.gpu_count--;
