@@ -398,7 +398,7 @@ static bool may_be(const struct accelerator_report *report, const struct invento
            !is_taken(indexes, report->count, (long)gpu);
 }
 
-static void find_indexes(const struct accelerator_report *report, const struct inventory *inventory,
+void accelerator_indexes(const struct accelerator_report *report, const struct inventory *inventory,
                          const bool *can_open, long indexes[ACCELERATOR_MAX])
 {
     for (size_t i = 0; i < report->count; i++)
@@ -415,12 +415,6 @@ static void find_indexes(const struct accelerator_report *report, const struct i
             if (may_be(report, inventory, can_open, j, indexes))
                 indexes[i] = (long)j;
     }
-}
-
-void accelerator_indexes(const struct accelerator_report *report, const struct inventory *inventory,
-                         long indexes[ACCELERATOR_MAX])
-{
-    find_indexes(report, inventory, NULL, indexes);
 }
 
 /* Reports GPUs that the kernel has and the library does not list. */
@@ -468,7 +462,7 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
     };
     struct evaluation evaluation = {.report = report, .view = view, .sink = sink};
 
-    find_indexes(report, view->inventory, view->can_open, evaluation.indexes);
+    accelerator_indexes(report, view->inventory, view->can_open, evaluation.indexes);
     if (codes[report->outcome] != FAULT_NONE)
         find(&evaluation, NULL, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
              report->library, report->reason);

@@ -29,9 +29,9 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
                             const struct accelerator_view *view, const struct record_sink *sink);
 
 /* Sets indexes[device of the report] to its index in the inventory, or -1. Partitions of a GPU
- * share one index. */
+ * share one index. can_open: as in struct accelerator_view. */
 void accelerator_indexes(const struct accelerator_report *report, const struct inventory *inventory,
-                         long indexes[ACCELERATOR_MAX]);
+                         const bool *can_open, long indexes[ACCELERATOR_MAX]);
 
 /* Returns how many values of the report's devices are missing although the device supports them:
  * the library is too old, lacks permission or failed. */

@@ -191,7 +191,7 @@ void facts_accelerators(const struct checks *checks)
         if (report->library_version[0])
             fact_record(checks, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver,
                         NAN, "", "%s", report->library_version);
-        accelerator_indexes(report, checks->inventory, indexes);
+        accelerator_indexes(report, checks->inventory, NULL, indexes);
         for (size_t i = 0; i < report->count; i++) {
             if (is_reported(indexes, i))
                 continue;

@@ -76,7 +76,7 @@ static void read_accelerators(const struct checks *checks, struct part_counters 
 
         if (!report)
             continue;
-        accelerator_indexes(report, checks->inventory, indexes);
+        accelerator_indexes(report, checks->inventory, NULL, indexes);
         for (size_t i = 0; i < report->count; i++) {
             snprintf(part, sizeof part, "gpu%ld", indexes[i] >= 0 ? indexes[i] : (long)i);
             add_device(counters, part, &report->accelerators[i]);
