@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/accelerators.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,18 +187,15 @@ void facts_accelerators(const struct checks *checks)
 
         if (!report)
             continue;
-        if (report->library_version[0])
-            fact_record(checks, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver,
-                        NAN, "", "%s", report->library_version);
+        fact_text(checks, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver,
+                  report->library_version);
         accelerator_indexes(report, checks->inventory, NULL, indexes);
         for (size_t i = 0; i < report->count; i++) {
             if (is_reported(indexes, i))
                 continue;
             snprintf(part, sizeof part, "gpu%ld", indexes[i] >= 0 ? indexes[i] : (long)i);
             record_accelerator(checks, part, &report->accelerators[i]);
-            if (report->accelerators[i].partition[0])
-                fact_record(checks, "gpu.partition", part, NAN, "", "%s",
-                            report->accelerators[i].partition);
+            fact_text(checks, "gpu.partition", part, report->accelerators[i].partition);
         }
     }
 }
