@@ -102,22 +102,20 @@ void watch_leave(struct watch_state *state, bool abort_job, int status)
     watchdog_leave(abort_job ? state->config.abort_job : NULL, status);
 }
 
-static void on_signal(int number)
-{
-    int saved_errno = errno;
-    ssize_t ignored;
-
-    atomic_store(&watch.signal, number);
-    ignored = write(watch.wake[1], "", 1);
-    (void)ignored;
-    errno = saved_errno;
-}
-
 static void wake_thread(void)
 {
     ssize_t ignored = write(watch.wake[1], "", 1);
 
     (void)ignored;
+}
+
+static void on_signal(int number)
+{
+    int saved_errno = errno;
+
+    atomic_store(&watch.signal, number);
+    wake_thread();
+    errno = saved_errno;
 }
 
 /* Whether this rank prints for its node: the first rank of the node, or rank 1 on rank 0's node. */
