@@ -94,12 +94,6 @@ static void make_comms(struct program *program, struct comm comms[COMMS])
     }
 }
 
-static void free_comms(struct comm comms[COMMS])
-{
-    for (int i = 1; i < COMMS; i++)
-        MPI_Comm_free(&comms[i].mpi);
-}
-
 /* What all cases share, and the account of them. */
 struct session {
     struct program *program;
@@ -418,6 +412,7 @@ int main(int argc, char **argv)
     account_clear(&session->account);
     bench_close(&session->bench);
     free(session);
-    free_comms(comms);
+    for (int i = 1; i < COMMS; i++)
+        MPI_Comm_free(&comms[i].mpi);
     return program_finish(&program);
 }

@@ -271,13 +271,6 @@ static int count_nodes_left(struct runner *runner)
     return count;
 }
 
-/* Makes all nodes take part in what comes. */
-static void include_all(struct runner *runner)
-{
-    runner->subs.is_split = false;
-    runner->pass_schedule.sub_rounds = NULL;
-}
-
 /* sub_rounds: how many of this round are over. */
 static void print_progress(const struct runner *runner, int round, int sub_rounds)
 {
@@ -315,7 +308,8 @@ static void lead_round(struct runner *runner, int round)
                          runner->options->floor_percent);
         runner->results.count = 0;
     }
-    include_all(runner);
+    runner->subs.is_split = false; /* all nodes take part in what comes */
+    runner->pass_schedule.sub_rounds = NULL;
     runner->round_s = clock_s() - begin_s;
 }
 

@@ -294,18 +294,12 @@ static enum verdict rate_verdict(const struct subnet *subnet, const struct link 
                : VERDICT_WARN;
 }
 
-/* Returns the rate that both ends have enabled, which the link should run at; 0: unknown. */
-static struct subnet_rate rate_possible(const struct subnet *subnet, int port)
-{
-    const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
-
-    return rate_least(one->enabled, other->enabled);
-}
-
 static void judge_link(const struct subnet *subnet, const struct link *link, struct usual usual,
                        struct subnet_findings *findings)
 {
-    struct subnet_rate possible = rate_possible(subnet, link->port);
+    const struct subnet_port *one = &subnet->ports[link->port], *other = &subnet->ports[one->peer];
+    /* the rate that the link should run at; 0: unknown */
+    struct subnet_rate possible = rate_least(one->enabled, other->enabled);
     double able = subnet_rate_mbps(possible);
     char against[160];
 
