@@ -47,16 +47,6 @@ static bool is_named(const struct hostlist *names, const struct rail *rail)
            (rail->port && hostlist_contains(names, rail->port->device));
 }
 
-/* Returns whether the rail may carry a job's data if the configuration names no interfaces.
- * Ethernet over USB may not: BMCs and installers leave it behind. */
-static bool is_candidate(const struct inventory *inventory, const struct fabric *fabric,
-                         const struct rail *rail)
-{
-    if (is_management(inventory, fabric, rail))
-        return false;
-    return rail->port || (rail->nic->is_physical && strcmp(rail->nic->bus, "usb") != 0);
-}
-
 /* Returns the best class of the rails that are up; of all rails if none is up. */
 static enum fabric_class best_class(const struct rail *rails, size_t count)
 {
@@ -95,11 +85,15 @@ struct chooser {
     struct fabric *fabric;
 };
 
+/* Returns whether the rail may carry a job's data if the configuration names no interfaces.
+ * Ethernet over USB may not: BMCs and installers leave it behind. */
 static bool keep_candidate(const struct rail *rail, const void *context)
 {
     const struct chooser *chooser = context;
 
-    return is_candidate(chooser->inventory, chooser->fabric, rail);
+    if (is_management(chooser->inventory, chooser->fabric, rail))
+        return false;
+    return rail->port || (rail->nic->is_physical && strcmp(rail->nic->bus, "usb") != 0);
 }
 
 /* A RoCE or iWARP port that is down and has no address does not count: it may be unused. */
