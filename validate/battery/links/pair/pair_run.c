@@ -213,11 +213,6 @@ int pair_run_drive(struct channel *channel, const struct rail *rail, const struc
     return failed;
 }
 
-static double arrived(const void *rail)
-{
-    return errors_arrived_bytes(rail);
-}
-
 int pair_run_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                    struct report *report)
 {
@@ -227,8 +222,8 @@ int pair_run_serve(struct channel *channel, const struct rail *rail, const struc
     bool can_count;
     int failed;
 
-    counting.arrived = arrived;
-    counting.interface = rail;
+    counting.arrived = errors_arrived_bytes;
+    counting.rail = rail;
     errors_read(rail, &before, &can_count);
     failed = path_serve(channel, &counting, &report->received, &err);
     errors_read(rail, &after, &can_count);

@@ -308,7 +308,7 @@ struct stream_received {
 static void note_arrival(struct stream_received *received, const struct path_plan *plan,
                          double payload_bytes)
 {
-    double begin_s = clock_s(), counted = plan->arrived ? plan->arrived(plan->interface) : -1;
+    double begin_s = clock_s(), counted = plan->arrived ? plan->arrived(plan->rail) : -1;
 
     if (counted >= 0 && clock_s() - begin_s < PATH_READING_S &&
         received->arrival_count <= PATH_SAMPLES)

@@ -27,9 +27,9 @@ struct path_plan {
     void (*begin)(void *context); /* called by the driver between warm-up and stream; or NULL */
     void *context;
     const char *netdev; /* the driver's: TCP's segments through it are counted; or NULL */
-    /* the server's: bytes that have arrived at the interface so far, < 0: not known; or NULL */
-    double (*arrived)(const void *interface);
-    const void *interface;
+    /* the server's: bytes that have arrived at its rail so far, < 0: not known; or NULL */
+    double (*arrived)(const struct rail *rail);
+    const struct rail *rail;
 };
 
 /* The figures of the server for the streams of samples. */
