@@ -217,8 +217,7 @@ int netlink_has_address(struct netlink *netlink, int index, const char *text, st
 
 /* ---------------------------------------------------------------- rings */
 
-static int ring_ioctl(const struct netlink *netlink, const char *name,
-                      struct ethtool_ringparam *rings)
+int netlink_ethtool(int fd, const char *name, void *command)
 {
     struct ifreq request = {0};
 
@@ -227,8 +226,8 @@ static int ring_ioctl(const struct netlink *netlink, const char *name,
         return -1;
     }
     strcpy(request.ifr_name, name);
-    request.ifr_data = (void *)rings;
-    return ioctl(netlink->ioctl_fd, SIOCETHTOOL, &request);
+    request.ifr_data = command;
+    return ioctl(fd, SIOCETHTOOL, &request);
 }
 
 int netlink_get_rings(const struct netlink *netlink, const char *name, struct netlink_rings *rings,
@@ -236,7 +235,7 @@ int netlink_get_rings(const struct netlink *netlink, const char *name, struct ne
 {
     struct ethtool_ringparam found = {.cmd = ETHTOOL_GRINGPARAM};
 
-    if (ring_ioctl(netlink, name, &found) != 0)
+    if (netlink_ethtool(netlink->ioctl_fd, name, &found) != 0)
         return error_set(err, errno == EOPNOTSUPP ? "its driver has no rings to set: %m" : "%m");
     *rings = (struct netlink_rings){found.rx_pending, found.tx_pending, found.rx_max_pending,
                                     found.tx_max_pending};
@@ -248,11 +247,11 @@ int netlink_set_ring(const struct netlink *netlink, const char *name, enum netif
 {
     struct ethtool_ringparam rings = {.cmd = ETHTOOL_GRINGPARAM};
 
-    if (ring_ioctl(netlink, name, &rings) != 0)
+    if (netlink_ethtool(netlink->ioctl_fd, name, &rings) != 0)
         return error_set(err, errno == EOPNOTSUPP ? "its driver has no rings to set: %m" : "%m");
     rings.cmd = ETHTOOL_SRINGPARAM;
     *(setting == NETIF_RX_RING ? &rings.rx_pending : &rings.tx_pending) = (uint32_t)value;
-    if (ring_ioctl(netlink, name, &rings) != 0)
+    if (netlink_ethtool(netlink->ioctl_fd, name, &rings) != 0)
         return error_set(err, "%m");
     return 0;
 }

@@ -35,6 +35,10 @@ int netlink_set(struct netlink *netlink, int index, enum netif_setting setting, 
  * has none, or -1 with err. */
 int netlink_has_address(struct netlink *netlink, int index, const char *wanted, struct error *err);
 
+/* Runs a command of ethtool(8)'s ioctl, a structure of linux/ethtool.h, by a socket of any family.
+ * Returns 0, or -1 with errno. */
+int netlink_ethtool(int fd, const char *name, void *command);
+
 /* Read or set rings, by name as ethtool requires. Return 0, or -1 with err and errno, EOPNOTSUPP if
  * the driver has no rings to set. netlink_set_ring() does not change the other ring. */
 int netlink_get_rings(const struct netlink *netlink, const char *name, struct netlink_rings *rings,

@@ -2,13 +2,10 @@
 #include "validate/checks/facts.h"
 
 #include <linux/ethtool.h>
-#include <linux/sockios.h>
 #include <math.h>
-#include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -68,17 +65,6 @@ static void record_location(const struct checks *checks, const char *part,
 
 /* ---------------------------------------------------------------- interfaces */
 
-static bool ethtool(int fd, const char *name, void *argument)
-{
-    struct ifreq request = {0};
-
-    if (strlen(name) >= sizeof request.ifr_name)
-        return false;
-    strcpy(request.ifr_name, name);
-    request.ifr_data = argument;
-    return ioctl(fd, SIOCETHTOOL, &request) == 0;
-}
-
 static void record_offloads(const struct checks *checks, const char *part, int fd, const char *name)
 {
     static const struct {
@@ -96,13 +82,13 @@ static void record_offloads(const struct checks *checks, const char *part, int f
     for (size_t i = 0; i < sizeof offloads / sizeof *offloads; i++) {
         struct ethtool_value value = {.cmd = offloads[i].command};
 
-        if (!ethtool(fd, name, &value))
+        if (netlink_ethtool(fd, name, &value) != 0)
             continue;
         is_reported = true;
         if (value.data)
             text_join(text, sizeof text, " ", "%s", offloads[i].name);
     }
-    if (ethtool(fd, name, &flags) && flags.data & ETH_FLAG_LRO)
+    if (netlink_ethtool(fd, name, &flags) == 0 && flags.data & ETH_FLAG_LRO)
         text_join(text, sizeof text, " ", "lro");
     if (is_reported)
         fact_text(checks, "offloads", part, *text ? text : "none");
@@ -204,15 +190,16 @@ static void record_interface(const struct checks *checks, const char *part, cons
 
     if (fd < 0)
         return;
-    if (ethtool(fd, name, &rings) && (rings.rx_pending || rings.tx_pending))
+    if (netlink_ethtool(fd, name, &rings) == 0 && (rings.rx_pending || rings.tx_pending))
         fact_record(checks, "rings", part, NAN, NULL, "rx %u tx %u", rings.rx_pending,
                     rings.tx_pending);
-    if (ethtool(fd, name, &pause))
+    if (netlink_ethtool(fd, name, &pause) == 0)
         fact_record(checks, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
                     pause.tx_pause ? "on" : "off");
     record_offloads(checks, part, fd, name);
     record_priorities(checks, part, name);
-    if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port's is recorded */
+    /* that of an RDMA port is recorded already */
+    if (!strchr(part, ':') && netlink_ethtool(fd, name, &driver) == 0) {
         char firmware[sizeof driver.fw_version + 1];
 
         snprintf(firmware, sizeof firmware, "%.*s", (int)sizeof driver.fw_version,
