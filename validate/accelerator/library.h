@@ -100,7 +100,7 @@ struct reading_number {
     const char *function;
     enum reading_form form;
     uint32_t type, second_type; /* arguments of the form */
-    long long divisor; /* of the library's number; 0: none */
+    long long divisor;          /* of the library's number; 0: none */
 };
 
 typedef void reading_part_fn(struct reading *reading, struct accelerator *device);
