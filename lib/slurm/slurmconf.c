@@ -14,6 +14,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 
 enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8, CMDLINE_MAX = 4096 };
 
@@ -125,10 +126,30 @@ static bool is_include(const char *text)
     return strncasecmp(text, "include", 7) == 0 && isspace((unsigned char)text[7]);
 }
 
+/* Appends the name of an Include to path. Each "%c" is the cluster's name in lower case, from a
+ * line before this one (parse_config.c, _parse_for_format()). */
+static int append_name(char *path, size_t size, const char *name, const struct slurm_lines *lines,
+                       struct error *err)
+{
+    static const char too_long[] = "the path is too long";
+    char cluster[SYSFS_PATH];
+    const char *part;
+
+    for (; (part = strstr(name, "%c")); name = part + 2) {
+        if (!slurm_lines_value(lines, "ClusterName", cluster, sizeof cluster))
+            return error_set(err, "%s: no ClusterName before this line", name);
+        for (char *c = cluster; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        if (text_join(path, size, "", "%.*s%s", (int)(part - name), name, cluster) != 0)
+            return error_set(err, too_long);
+    }
+    return text_join(path, size, "", "%s", name) == 0 ? 0 : error_set(err, too_long);
+}
+
 static int include(const char *root, const char *directory, const char *file, int number,
                    const char *text, int depth, struct slurm_lines *lines, struct error *err)
 {
-    char path[SYSFS_PATH];
+    char path[SYSFS_PATH] = "";
     const char *name = text + 7;
 
     while (isspace((unsigned char)*name))
@@ -136,9 +157,10 @@ static int include(const char *root, const char *directory, const char *file, in
     if (depth == INCLUDE_DEPTH)
         return error_set(err, "%s:%d: Include %s: more than %d deep", file, number, name,
                          INCLUDE_DEPTH);
-    if (snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : directory,
-                 name[0] == '/' ? "" : "/", name) >= (int)sizeof path)
-        return error_set(err, "%s:%d: Include: the path is too long", file, number);
+    if (name[0] != '/')
+        snprintf(path, sizeof path, "%s/", directory);
+    if (append_name(path, sizeof path, name, lines, err) != 0)
+        return error_prefix(err, "%s:%d: Include", file, number);
     switch (read_file(root, directory, path, depth + 1, lines, err)) {
     case 0:
         return 0;

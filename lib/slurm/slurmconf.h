@@ -10,7 +10,8 @@
 /* Reads Slurm's configuration files, as far as checks need them. The rules are those of
  * slurm.conf(5) and gres.conf(5). Does not use libslurm or slurmctld. */
 
-/* One line, without comments, with continued lines joined and Include resolved. */
+/* One line, without comments, with continued lines joined and Include resolved, also one
+ * with "%c". */
 struct slurm_line {
     const char *file; /* the path, without the root */
     int number;       /* of its first line in the file */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/text.h"
 #include "lib/slurm/gresconf.h"
 #include "lib/slurm/slurmconf.h"
 #include "lib/slurm/own_name.h"
@@ -80,6 +81,28 @@ static void lines_are_read(void)
     is_int(node.number, 3, "... and its lines are counted");
     slurm_node_find(&lines, "c2", &node);
     ok(!node.is_found, "c2 is not found");
+    slurm_lines_clear(&lines);
+}
+
+static void cluster_in_include(void)
+{
+    struct slurm_lines lines;
+    struct slurm_node node;
+    struct error err;
+
+    tree_put(root, "etc/slurm/slurm.conf",
+             "ClusterName=Lab\nInclude %c/nodes_%c.conf\nClusterName=other\n");
+    tree_put(root, "etc/slurm/lab/nodes_lab.conf", "NodeName=e1\n");
+    is_int(read_conf(&lines, &err), 0, "an Include with %%c is read");
+    slurm_node_find(&lines, "e1", &node);
+    is_str(text_of(node.file), "/etc/slurm/lab/nodes_lab.conf",
+           "... from the path with the name of the cluster in lower case");
+    slurm_lines_clear(&lines);
+    tree_put(root, "etc/slurm/slurm.conf", "Include %c/nodes_%c.conf\nClusterName=lab\n");
+    is_int(read_conf(&lines, &err), -1, "... which must stand before it");
+    is_str(err.text,
+           "/etc/slurm/slurm.conf:1: Include: %c/nodes_%c.conf: no ClusterName before this line",
+           "... the error says so");
     slurm_lines_clear(&lines);
 }
 
@@ -372,6 +395,7 @@ int main(void)
     names_of_hosts();
     long_files_are_refused();
     other_names();
+    cluster_in_include();
     bad_files();
     explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
     explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
