@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +92,31 @@ char *text_time(char *text, size_t size, const char *format, time_t time)
     if (!gmtime_r(&time, &utc) || strftime(text, size, format, &utc) == 0)
         *text = '\0';
     return text;
+}
+
+size_t text_distance(const char *one, const char *other)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1], length = strlen(one), width = strlen(other);
+
+    if (length > LONGEST || width > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            size_t change = diagonal + (tolower((unsigned char)one[i - 1]) !=
+                                        tolower((unsigned char)other[j - 1]));
+            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < step ? change : step;
+        }
+    }
+    return row[width];
 }
 
 const char *text_plural(size_t count)

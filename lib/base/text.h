@@ -37,6 +37,10 @@ static inline const char *text_of(const char *text)
     return text ? text : "";
 }
 
+/* Returns the number of letters to change, insert or delete between two names (Levenshtein 1966),
+ * ignoring case. SIZE_MAX for a name of more than 64 letters. */
+size_t text_distance(const char *one, const char *other);
+
 /* Returns "" for one, else "s": "%zu node%s". */
 const char *text_plural(size_t count);
 

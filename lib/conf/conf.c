@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/conf/conf_table.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "lib/base/base_name.h"
 #include "lib/base/regular_file.h"
+#include "lib/base/text.h"
 #include "lib/constants/harness_constants.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -260,40 +260,13 @@ void conf_clear(struct conf *conf)
     conf->netif_line_count = 0;
 }
 
-/* Returns the number of letters to change, insert or delete between two names (Levenshtein 1966),
- * ignoring case. SIZE_MAX for a name of more than 64 letters. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 64 };
-    size_t row[LONGEST + 1], a_length = strlen(a), b_length = strlen(b);
-
-    if (a_length > LONGEST || b_length > LONGEST)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t change =
-                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-            diagonal = row[j];
-            row[j] = change < step ? change : step;
-        }
-    }
-    return row[b_length];
-}
-
 static const struct conf_key *nearest_key(const char *name)
 {
     const struct conf_key *nearest = NULL;
     size_t least = SIZE_MAX;
 
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        size_t distance = edit_distance(name, keys[i].name);
+        size_t distance = text_distance(name, keys[i].name);
 
         if (distance < least) {
             least = distance;

@@ -3,7 +3,6 @@
 
 #include "validate/scheduling/check.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,41 +108,6 @@ static double parameter(const char *list, const char *name, double otherwise)
     return isnan(value) ? otherwise : value;
 }
 
-static int least_of(int a, int b, int c)
-{
-    int least = a < b ? a : b;
-
-    return least < c ? least : c;
-}
-
-/* Returns how many letters must be changed, added or dropped to turn one word into the other
- * (Levenshtein); LETTERS if a word is longer than that. */
-static int letters_apart(const char *one, const char *other)
-{
-    enum { LETTERS = 48 };
-    size_t length = strlen(one), width = strlen(other);
-    int row[LETTERS + 1];
-
-    if (length > LETTERS || width > LETTERS)
-        return LETTERS;
-    for (size_t k = 0; k <= width; k++)
-        row[k] = (int)k;
-    for (size_t i = 1; i <= length; i++) {
-        int corner = row[0];
-
-        row[0] = (int)i;
-        for (size_t k = 1; k <= width; k++) {
-            int above = row[k];
-
-            row[k] = least_of(above + 1, row[k - 1] + 1,
-                              corner + (tolower((unsigned char)one[i - 1]) !=
-                                        tolower((unsigned char)other[k - 1])));
-            corner = above;
-        }
-    }
-    return row[width];
-}
-
 static void check_parameters(struct policy_findings *findings, const char *list)
 {
     enum { NEAR = 2, LENGTH_LEAST = 8 }; /* shorter words are near too many */
@@ -151,11 +115,11 @@ static void check_parameters(struct policy_findings *findings, const char *list)
 
     while (site_word(&list, word, sizeof word)) {
         const char *nearest = NULL;
-        int least = NEAR + 1;
+        size_t least = NEAR + 1;
 
         word[strcspn(word, "=")] = '\0';
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            int apart = letters_apart(word, known[i]);
+            size_t apart = text_distance(word, known[i]);
 
             if (apart < least) {
                 least = apart;

@@ -39,5 +39,9 @@ int main(void)
     is_str(text_after("a: 1\nb: 3", "b: "), "3", "... also of the last line");
     ok(text_after("a: b: 3\n", "b: ") == NULL, "... but not if it is inside a line");
     ok(text_after("", "b: ") == NULL, "... and NULL for an empty text");
+
+    is_int(text_distance("DrainCap", "draincaps"), 1, "an added letter is a distance of 1");
+    is_int(text_distance("kitten", "sitting"), 3, "... two changed letters and an added one of 3");
+    is_int(text_distance("", "four"), 4, "... a missing word that of its letters");
     return tap_done();
 }
