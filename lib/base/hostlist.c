@@ -62,16 +62,25 @@ int hostlist_index(const struct hostlist *list, struct name_index *index)
     return -1;
 }
 
-int hostlist_unite(struct hostlist *list, const struct hostlist *more)
+int hostlist_split(const struct hostlist *list, const struct hostlist *other,
+                   struct hostlist *inside, struct hostlist *outside)
 {
     struct name_index known;
-    int rv = hostlist_index(list, &known);
+    int rv = hostlist_index(other, &known);
 
-    for (size_t i = 0; rv == 0 && i < more->count; i++)
-        if (!name_index_has(&known, more->names[i]))
-            rv = hostlist_append(list, more->names[i]);
+    for (size_t i = 0; rv == 0 && i < list->count; i++) {
+        struct hostlist *to = name_index_has(&known, list->names[i]) ? inside : outside;
+
+        if (to)
+            rv = hostlist_append(to, list->names[i]);
+    }
     name_index_clear(&known);
     return rv;
+}
+
+int hostlist_unite(struct hostlist *list, const struct hostlist *more)
+{
+    return hostlist_split(more, list, NULL, list);
 }
 
 /* Expands text[0..length), which has no comma outside brackets, and puts prefix before each

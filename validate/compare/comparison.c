@@ -170,7 +170,6 @@ int comparison_incomplete(const struct records *records, size_t first, const str
                           struct hostlist *incomplete)
 {
     struct hostlist complete = {0};
-    struct name_index set = {0};
     int status = 0;
 
     for (size_t i = first; i < records->count && status == 0; i++) {
@@ -180,11 +179,7 @@ int comparison_incomplete(const struct records *records, size_t first, const str
             status = hostlist_append(&complete, record->node);
     }
     if (status == 0)
-        status = hostlist_index(&complete, &set);
-    for (size_t i = 0; i < names->count && status == 0; i++)
-        if (!name_index_has(&set, names->names[i]))
-            status = hostlist_append(incomplete, names->names[i]);
-    name_index_clear(&set);
+        status = hostlist_split(names, &complete, NULL, incomplete);
     hostlist_clear(&complete);
     return status;
 }

@@ -27,20 +27,16 @@ static bool are_at_once(const struct site_record *one, const struct site_record 
  * read. */
 static bool share_node(const char *one, const char *other, char *text, size_t size)
 {
-    struct hostlist list = {0}, others = {0};
-    struct name_index set = {0};
-    bool is_shared = false;
+    struct hostlist list = {0}, others = {0}, both = {0};
+    bool is_shared = hostlist_expand(one, &list, NULL) == 0 &&
+                     hostlist_expand(other, &others, NULL) == 0 &&
+                     hostlist_split(&list, &others, &both, NULL) == 0 && both.count > 0;
 
-    if (hostlist_expand(one, &list, NULL) == 0 && hostlist_expand(other, &others, NULL) == 0 &&
-        hostlist_index(&others, &set) == 0)
-        for (size_t i = 0; i < list.count && !is_shared; i++)
-            if (name_index_has(&set, list.names[i])) {
-                snprintf(text, size, "%s", list.names[i]);
-                is_shared = true;
-            }
-    name_index_clear(&set);
+    if (is_shared)
+        snprintf(text, size, "%s", both.names[0]);
     hostlist_clear(&list);
     hostlist_clear(&others);
+    hostlist_clear(&both);
     return is_shared;
 }
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/name_index.h"
 #include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/as_user.h"
@@ -275,17 +274,11 @@ static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
  * is out. */
 static char *others_fold(const struct allocation_request *request)
 {
-    struct name_index wanted = {0};
     struct hostlist others = {0};
     char *folded = NULL;
-    int rv = hostlist_index(request->nodes, &wanted);
 
-    for (size_t i = 0; rv == 0 && i < request->among->count; i++)
-        if (!name_index_has(&wanted, request->among->names[i]))
-            rv = hostlist_append(&others, request->among->names[i]);
-    if (rv == 0)
+    if (hostlist_split(request->among, request->nodes, NULL, &others) == 0)
         folded = hostlist_fold_for_slurm(&others);
-    name_index_clear(&wanted);
     hostlist_clear(&others);
     return folded;
 }

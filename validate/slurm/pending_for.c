@@ -184,7 +184,6 @@ int pending_nodes_remove(const struct pending_job *job, const struct cluster *cl
                          struct hostlist *nodes)
 {
     struct hostlist kept = {0}, taken = {0};
-    struct name_index is_taken = {0};
     int rv = 0;
 
     for (size_t k = 0; k < cluster->partition_count; k++)
@@ -193,11 +192,7 @@ int pending_nodes_remove(const struct pending_job *job, const struct cluster *cl
              i++)
             rv = hostlist_append(&taken, cluster->partitions[k].nodes.names[i]);
     if (rv == 0)
-        rv = hostlist_index(&taken, &is_taken);
-    for (size_t i = 0; i < nodes->count && rv == 0; i++)
-        if (!name_index_has(&is_taken, nodes->names[i]))
-            rv = hostlist_append(&kept, nodes->names[i]);
-    name_index_clear(&is_taken);
+        rv = hostlist_split(nodes, &taken, NULL, &kept);
     hostlist_clear(&taken);
     hostlist_clear(nodes);
     if (rv != 0)

@@ -81,29 +81,25 @@ static void max_nodes_apply(struct certify *certify, const struct cluster_partit
 static size_t candidates(struct certify *certify, struct hostlist *names)
 {
     const struct cluster_partition *partition;
-    const char **list = calloc(certify->count + 1, sizeof *list);
-    struct hostlist elsewhere = {0};
-    struct name_index members = {0};
-    size_t count = 0;
+    struct hostlist testable = {0}, elsewhere = {0};
 
     hostlist_clear(names);
-    for (size_t i = 0; list && i < certify->count; i++)
+    for (size_t i = 0; i < certify->count; i++)
         if (role_is_testable(certify->node_runs[i].plan.role) &&
             outcome_is_good(&certify->node_runs[i].outcome))
-            list[count++] = certify->node_runs[i].name;
-    partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
+            hostlist_append(&testable, certify->node_runs[i].name);
+    partition = plan_partition(&certify->cluster, certify->options.partition,
+                               (const char *const *)testable.names, testable.count);
     free(certify->partition);
     certify->partition = partition ? strdup(partition->name) : NULL;
-    if (partition && hostlist_index(&partition->nodes, &members) != 0)
-        certify_note(certify, "out of memory for the nodes of partition %s", partition->name);
-    for (size_t i = 0; i < count; i++)
-        hostlist_append(name_index_has(&members, list[i]) ? names : &elsewhere, list[i]);
+    if (hostlist_split(&testable, partition ? &partition->nodes : &(struct hostlist){0}, names,
+                       &elsewhere) != 0)
+        certify_note(certify, "out of memory for the nodes of the run's partition");
     if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
         certify_note(certify, "out of memory for the nodes of other partitions");
     max_nodes_apply(certify, partition, names);
+    hostlist_clear(&testable);
     hostlist_clear(&elsewhere);
-    name_index_clear(&members);
-    free(list);
     return names->count;
 }
 

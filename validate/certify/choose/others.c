@@ -75,17 +75,13 @@ static void run_note(struct certify *certify, const struct cluster_run *run)
     struct hostlist named = {0}, shared = {0};
     bool has_names =
         certify->options.nodes && hostlist_expand(certify->options.nodes, &named, NULL) == 0;
-    struct name_index wanted;
+    const struct hostlist *nodes = has_names ? &shared : &run->nodes;
     char text[400];
 
-    if (hostlist_index(&named, &wanted) == 0) {
-        for (size_t i = 0; i < run->nodes.count; i++)
-            if (!has_names || name_index_has(&wanted, run->nodes.names[i]))
-                hostlist_append(&shared, run->nodes.names[i]);
-        name_index_clear(&wanted);
-    }
-    if (shared.count > 0) {
-        run_describe(run, hostlist_text(&shared).text, text, sizeof text);
+    if (has_names)
+        hostlist_split(&run->nodes, &named, &shared, NULL);
+    if (nodes->count > 0) {
+        run_describe(run, hostlist_text(nodes).text, text, sizeof text);
         certify_note(certify, "left alone: %s", text);
     }
     hostlist_clear(&named);

@@ -312,21 +312,6 @@ static void partners_find(const struct certify *certify, const struct hostlist *
     hostlist_clear(&holders);
 }
 
-/* Finds the others that are in the run's partition: partners of another partition could outvote the
- * nodes to be tested. */
-static void eligible_find(const struct cluster_partition *partition, const struct hostlist *others,
-                          struct hostlist *eligible)
-{
-    struct name_index members = {0};
-
-    if (partition && hostlist_index(&partition->nodes, &members) != 0)
-        return;
-    for (size_t i = 0; i < others->count; i++)
-        if (!partition || name_index_has(&members, others->names[i]))
-            hostlist_append(eligible, others->names[i]);
-    name_index_clear(&members);
-}
-
 void certify_restrict_to(struct certify *certify, const struct cluster_partition *partition,
                          const struct hostlist *others, const struct hostlist *wanted)
 {
@@ -344,8 +329,10 @@ void certify_restrict_to(struct certify *certify, const struct cluster_partition
         if (!partition)
             partition = plan_partition(&certify->cluster, certify->options.partition,
                                        (const char *const *)tested.names, tested.count);
-        eligible_find(partition, others, &eligible);
-        partners_find(certify, &eligible, &tested, &partners);
+        /* partners of another partition could outvote the nodes to be tested */
+        if (partition)
+            hostlist_split(others, &partition->nodes, &eligible, NULL);
+        partners_find(certify, partition ? &eligible : others, &tested, &partners);
     }
     (void)hostlist_index(&partners, &is_partner); /* without memory there are none */
     for (size_t i = 0; i < certify->count; i++) {

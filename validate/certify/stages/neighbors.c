@@ -36,8 +36,7 @@ static size_t listeners_find(const struct certify *certify, struct hostlist *lis
 static void silence_note(struct certify *certify, const struct hostlist *names,
                          const struct hostlist *listeners, size_t first)
 {
-    struct hostlist told = {0}, silent = {0};
-    struct name_index tellers = {0}, able = {0};
+    struct hostlist able = {0}, told = {0}, silent = {0};
 
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
@@ -45,17 +44,13 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
         if (is_of(record, METRIC_NEIGHBORS))
             hostlist_append(&told, record->node);
     }
-    if (hostlist_index(&told, &tellers) == 0 && hostlist_index(listeners, &able) == 0)
-        for (size_t i = 0; i < names->count; i++)
-            if (name_index_has(&able, names->names[i]) &&
-                !name_index_has(&tellers, names->names[i]))
-                hostlist_append(&silent, names->names[i]);
+    if (hostlist_split(names, listeners, &able, NULL) == 0)
+        hostlist_split(&able, &told, NULL, &silent);
     if (silent.count > 0)
         certify_note(certify, "LLDP: cables of %s not checked: no answer of lldpd%s%s",
                      hostlist_text(&silent).text, *certify->complaint.text ? ": " : "",
                      certify->complaint.text);
-    name_index_clear(&tellers);
-    name_index_clear(&able);
+    hostlist_clear(&able);
     hostlist_clear(&told);
     hostlist_clear(&silent);
 }

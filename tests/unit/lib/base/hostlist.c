@@ -125,6 +125,27 @@ static void indexes_have_all_names(void)
     name_index_clear(&set);
 }
 
+static void lists_are_split(void)
+{
+    struct hostlist list, other, inside = {0}, outside = {0};
+
+    hostlist_expand("n3,n1,n2,n1", &list, NULL);
+    hostlist_expand("n[1,3],m1", &other, NULL);
+    is_int(hostlist_split(&list, &other, &inside, &outside), 0, "a list is split by another");
+    ok(inside.count == 3 && strcmp(inside.names[0], "n3") == 0 && outside.count == 1,
+       "... its names in their order");
+    is_str(outside.count ? outside.names[0] : "", "n2", "... and those that the other lacks apart");
+    is_int(hostlist_split(&other, &list, NULL, &outside), 0, "... without the common names");
+    is_str(hostlist_text(&outside).text, "m1,n2", "... appends to what is there");
+    is_int(hostlist_unite(&list, &other), 0, "what a list lacks is added");
+    is_str(hostlist_text(&list).text, "m1,n[1-3]", "... by its name");
+    is_int(list.count, 5, "... once");
+    hostlist_clear(&list);
+    hostlist_clear(&other);
+    hostlist_clear(&inside);
+    hostlist_clear(&outside);
+}
+
 static void text_is_cut(void)
 {
     struct hostlist list = {0};
@@ -147,6 +168,7 @@ static void text_is_cut(void)
 int main(void)
 {
     text_is_cut();
+    lists_are_split();
     indexes_have_all_names();
     qualified_names();
     expands("", 0, NULL, NULL);
