@@ -136,9 +136,8 @@ static void not_certified(struct certify *certify, struct node_run *node_run, co
     certify_verdict(certify, node_run, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
 }
 
-/* Reads the nodes' answers from the records since first. answers: for each node run, 1 + the index
- * of its record; 0: none. */
-static void answers_read(const struct certify *certify, size_t first, size_t *answers)
+/* Reads the nodes' answers from the records since first. */
+static void answers_read(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
@@ -146,9 +145,8 @@ static void answers_read(const struct certify *certify, size_t first, size_t *an
                                         ? certify_node_run(certify, record->node)
                                         : NULL;
 
-        if (node_run && record->verdict != VERDICT_NONE &&
-            answers[node_run - certify->node_runs] == 0)
-            answers[node_run - certify->node_runs] = i + 1;
+        if (node_run && record->verdict != VERDICT_NONE && node_run->answer == 0)
+            node_run->answer = i + 1;
         else if (node_run && record->metric && record->message &&
                  catalog_is_metric(record->metric, METRIC_LEVEL))
             node_run->certified_level = certificate_level(record->message);
@@ -164,7 +162,7 @@ static time_t kept_until(const struct record *record)
                : 0;
 }
 
-static void part_issue(struct certify *certify, const struct request_part *part, size_t *answers)
+static void part_issue(struct certify *certify, const struct request_part *part)
 {
     struct arguments program = {0};
     struct error err = {""};
@@ -174,11 +172,11 @@ static void part_issue(struct certify *certify, const struct request_part *part,
     step_muster(&program, "certificate", "issue", "--json", NULL);
     rv = certificates_step(certify, &part->nodes, part->text, &program, &first, &err);
     if (rv >= 0)
-        answers_read(certify, first, answers);
+        answers_read(certify, first);
     for (size_t i = 0; i < part->nodes.count; i++) {
         struct node_run *node_run = certify_node_run(certify, part->nodes.names[i]);
-        size_t answer = answers[node_run - certify->node_runs];
-        const struct record *record = answer > 0 ? RECORD_AT(&certify->records, answer - 1) : NULL;
+        const struct record *record =
+            node_run->answer > 0 ? RECORD_AT(&certify->records, node_run->answer - 1) : NULL;
 
         if (record && record->verdict == VERDICT_PASS)
             certified(certify, node_run, kept_until(record));
@@ -201,16 +199,14 @@ static void none_issued(struct certify *certify)
 
 static void all_issued(struct certify *certify)
 {
-    size_t *answers = calloc(certify->count + 1, sizeof *answers);
     struct request_parts parts;
     struct error err = {""};
     long asked;
 
     certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
-    asked = answers ? parts_make(certify, &parts, &err) : error_set(&err, "no memory");
+    asked = parts_make(certify, &parts, &err);
     if (asked == 0) {
         request_parts_clear(&parts);
-        free(answers);
         return;
     }
     progress_begin(&certify->progress, stage_name(STAGE_CERTIFICATE));
@@ -218,7 +214,7 @@ static void all_issued(struct certify *certify)
         if (parts.count > 1)
             progress_doing(&certify->progress, "part %zu of %zu, %zu node%s", i + 1, parts.count,
                            parts.items[i].nodes.count, text_plural(parts.items[i].nodes.count));
-        part_issue(certify, &parts.items[i], answers);
+        part_issue(certify, &parts.items[i]);
     }
     for (size_t i = 0; asked < 0 && i < certify->count; i++)
         if (is_to_have_one(&certify->node_runs[i]))
@@ -226,7 +222,6 @@ static void all_issued(struct certify *certify)
     certify_stage_end(certify, asked > 0 ? (size_t)asked : 0);
     if (asked > 0)
         request_parts_clear(&parts);
-    free(answers);
 }
 
 static void certificates_issue(struct certify *certify)
@@ -252,26 +247,19 @@ static void revoked_note(struct certify *certify, size_t first)
     }
 }
 
-/* For each node run: certificates issued until then are revoked; 0: none, ALL_ISSUED: all. */
-struct limits {
-    const struct certify *certify;
-    time_t *until;
-};
-
-enum { ALL_ISSUED = -1 };
+enum { ALL_ISSUED = -1 }; /* of revoke_until: all certificates */
 
 static void failure_note(const char *node, double time, void *context)
 {
-    const struct limits *limits = context;
-    const struct node_run *node_run = certify_node_run(limits->certify, node);
+    struct node_run *node_run = certify_node_run(context, node);
 
     if (node_run)
-        limits->until[node_run - limits->certify->node_runs] = (time_t)time;
+        node_run->revoke_until = (time_t)time;
 }
 
-/* Returns which certificates of the node to revoke, as in struct limits. If nothing is known of it
- * now, those from before an earlier run failed it: that run may not have reached it, and another
- * host may have certified it since. */
+/* Returns which certificates of the node to revoke, as in revoke_until. failed: when an earlier run
+ * failed it; 0: none did. If nothing is known of it now, those from before an earlier run failed
+ * it: that run may not have reached it, and another host may have certified it since. */
 static time_t limit_of(const struct node_run *node_run, time_t failed)
 {
     time_t revoked = revocation_read(node_run->slurm->comment);
@@ -286,7 +274,7 @@ static time_t limit_of(const struct node_run *node_run, time_t failed)
 }
 
 /* Revokes the certificates of the nodes with that limit, and clears the limit. */
-static void part_revoke(struct certify *certify, const struct limits *limits, time_t until)
+static void part_revoke(struct certify *certify, time_t until)
 {
     struct arguments program = {0};
     struct hostlist names = {0};
@@ -295,9 +283,9 @@ static void part_revoke(struct certify *certify, const struct limits *limits, ti
     struct error err;
 
     for (size_t i = 0; i < certify->count; i++)
-        if (limits->until[i] == until) {
+        if (certify->node_runs[i].revoke_until == until) {
             hostlist_append(&names, certify->node_runs[i].name);
-            limits->until[i] = 0;
+            certify->node_runs[i].revoke_until = 0;
         }
     if (names.count > 0) {
         snprintf(option, sizeof option, "--issued-until=%lld", (long long)until);
@@ -310,26 +298,23 @@ static void part_revoke(struct certify *certify, const struct limits *limits, ti
 
 static void certificates_revoke(struct certify *certify)
 {
-    struct limits limits = {certify, calloc(certify->count + 1, sizeof *limits.until)};
+    struct node_run *node_runs = certify->node_runs;
     struct error err;
 
-    if (!limits.until)
-        certify_note(certify, "out of memory for the nodes that failed before");
-    else if (node_status_failed(certify->conf.history_path, certify->cluster.name, failure_note,
-                                &limits, &err) < 0)
+    if (node_status_failed(certify->conf.history_path, certify->cluster.name, failure_note, certify,
+                           &err) < 0)
         certify_note(certify, "cannot read which nodes failed before: %s", err.text);
-    if (limits.until && certify->job_id != 0 && !certify->options.is_dry_run) {
-        for (size_t i = 0; i < certify->count; i++)
-            limits.until[i] = limit_of(&certify->node_runs[i], limits.until[i]);
-        part_revoke(certify, &limits, ALL_ISSUED);
-        /* the others are revoked at the next contact */
-        for (size_t i = 0, steps = 0; i < certify->count && steps < CERTIFY_REVOKE_STEPS; i++)
-            if (limits.until[i] != 0) {
-                part_revoke(certify, &limits, limits.until[i]);
-                steps++;
-            }
-    }
-    free(limits.until);
+    if (certify->job_id == 0 || certify->options.is_dry_run)
+        return;
+    for (size_t i = 0; i < certify->count; i++)
+        node_runs[i].revoke_until = limit_of(&node_runs[i], node_runs[i].revoke_until);
+    part_revoke(certify, ALL_ISSUED);
+    /* the others are revoked at the next contact */
+    for (size_t i = 0, steps = 0; i < certify->count && steps < CERTIFY_REVOKE_STEPS; i++)
+        if (node_runs[i].revoke_until != 0) {
+            part_revoke(certify, node_runs[i].revoke_until);
+            steps++;
+        }
 }
 
 static void revocation_written(const char *name, const char *comment, const struct error *err,

@@ -3,7 +3,6 @@
 
 #include "validate/certify/stages/stages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/certificate/refused.h"
@@ -19,19 +18,18 @@
 #include "validate/checks/checks.h"
 #include "validate/compare/comparison.h"
 
-/* Finds the nodes' own notes that their gate refused a job when Slurm drained them. notes: for each
- * node run, 1 + the index of the record; 0: none. */
-static void refusals_find(const struct certify *certify, size_t first, size_t *notes)
+/* Finds the nodes' own notes that their gate refused a job when Slurm drained them. */
+static void refusals_find(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
-        const struct node_run *node_run =
+        struct node_run *node_run =
             record_code(record) == FAULT_GATE_REFUSED && record->value > 0 && record->value < 1e11
                 ? certify_node_run(certify, record->node)
                 : NULL;
 
         if (node_run && refused_explains((time_t)record->value, node_run->slurm->reason_time))
-            notes[node_run - certify->node_runs] = i + 1;
+            node_run->refusal = i + 1;
     }
 }
 
@@ -40,27 +38,17 @@ static void refusals_find(const struct certify *certify, size_t first, size_t *n
  * at the end. */
 static void refusals_attribute(struct certify *certify, size_t first)
 {
-    size_t *notes = calloc(certify->count + 1, sizeof *notes);
-
-    if (notes)
-        refusals_find(certify, first, notes);
+    refusals_find(certify, first);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
-        size_t index = notes ? notes[i] : 0;
-        const struct record *note = index > 0 ? RECORD_AT(&certify->records, index - 1) : NULL;
         char text[256];
 
         if (!node_run->plan.wants_refusal || !node_run->is_asked)
             continue;
-        if (note) {
+        if (node_run->refusal > 0) {
             node_run->plan.wants_refusal = false;
             certify_note(certify, "%s was drained by muster's gate: %s", node_run->name,
-                         text_of(note->message));
-            continue;
-        }
-        if (!notes) {
-            certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_UNKNOWN, "slurm.state",
-                            "prolog", "out of memory for what the nodes' gates refused");
+                         text_of(RECORD_AT(&certify->records, node_run->refusal - 1)->message));
             continue;
         }
         snprintf(text, sizeof text,
@@ -70,7 +58,6 @@ static void refusals_attribute(struct certify *certify, size_t first)
         certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_FAIL, "slurm.state", "prolog",
                         text);
     }
-    free(notes);
 }
 
 /* Sets which nodes have an accelerator, by what their checks reported. */

@@ -86,6 +86,10 @@ struct node_run {
     time_t certified_until_s;
     int certified_level;      /* certificate_level(): above the run's if it kept the one it had */
     bool is_revoked;          /* it reported that its certificate is gone */
+    time_t revoke_until;      /* revoke certificates issued until then; 0: none, -1: all */
+    size_t refusal, answer;   /* 1 + the index of the record: that its gate refused a job, and of
+                                 its certificate; 0: none */
+    bool has_addresses;       /* muster check reported them: certify_peers() */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };

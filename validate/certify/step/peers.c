@@ -27,7 +27,7 @@ static bool is_sources(const struct certify *certify, const struct record *recor
 
 /* Notes the good nodes whose addresses are not known: connections of any host are accepted then,
  * or the connections of these nodes would be refused. Returns whether there are none. */
-static bool is_complete(struct certify *certify, const bool *has_addresses)
+static bool is_complete(struct certify *certify)
 {
     struct hostlist names = {0};
     bool is_complete;
@@ -35,7 +35,7 @@ static bool is_complete(struct certify *certify, const bool *has_addresses)
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
-        if (!has_addresses[i] && node_run->is_asked && outcome_is_good(&node_run->outcome))
+        if (!node_run->has_addresses && node_run->is_asked && outcome_is_good(&node_run->outcome))
             hostlist_append(&names, node_run->name);
     }
     is_complete = names.count == 0;
@@ -51,27 +51,25 @@ static bool is_complete(struct certify *certify, const bool *has_addresses)
 
 void certify_peers(struct certify *certify, size_t first)
 {
-    bool *has_addresses = calloc(certify->count + 1, sizeof *has_addresses);
     struct address_range *ranges = NULL;
     size_t count = 0;
     char *text = NULL;
 
     free(certify->peers);
     certify->peers = NULL;
-    for (size_t i = first; has_addresses && i < certify->records.count; i++) {
+    for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
 
         if (is_sources(certify, record))
-            has_addresses[certify_node_run(certify, record->node) - certify->node_runs] =
+            certify_node_run(certify, record->node)->has_addresses =
                 address_ranges_parse(record->message, &ranges, &count) == 0;
     }
-    if (has_addresses && is_complete(certify, has_addresses) && count > 0)
+    if (is_complete(certify) && count > 0)
         text = address_ranges_text(ranges, address_ranges_fold(ranges, count, RANGES_MOST));
     if (text && asprintf(&certify->peers, PEERS_VARIABLE "=%s", text) < 0)
         certify->peers = NULL;
     free(text);
     free(ranges);
-    free(has_addresses);
 }
 
 void certify_environment_peers(const struct certify *certify,
