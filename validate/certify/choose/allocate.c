@@ -235,6 +235,28 @@ static bool is_late(const struct certify *certify)
     return clock_s() - certify->begin >= 60 * (double)run_minutes(certify, certify->count);
 }
 
+/* Returns the request for a job of the run on the nodes. */
+static struct allocation_request request_of(struct certify *certify, enum certify_job job,
+                                            const struct hostlist *names)
+{
+    return (struct allocation_request){
+        .job_name = certify->job_name,
+        .user = certify->is_root && job == JOB_BATTERY ? &certify->battery : NULL,
+        .nodes = names,
+        .cluster = certify->cluster.name,
+        .partition = certify->partition,
+        .reservation = *certify->reservation ? certify->reservation : NULL,
+        .among = reserved_blocks(certify),
+        .memory = job_memory(certify, names),
+        .gpus = job_gpus(certify, names),
+        .minutes = certify_job_minutes(certify, job),
+        .deadline_s = complete_wait_s(certify) +
+                      (job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S),
+        .stop = &certify_stop,
+        .on_tick = tick,
+        .context = certify};
+}
+
 /* Tries until there is an allocation, no more nodes are found to leave out, or the run's time is
  * over; each try leaves out one or more nodes of the previous try. names: the nodes to request; on
  * return the nodes of the job, for the caller to clear. before: the job to replace, or 0. If there
@@ -243,30 +265,13 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                            struct error *err)
 {
     for (int losses = 0; names->count > 0;) {
+        struct allocation_request request = request_of(certify, certify->job, names);
         int rv;
 
+        request.before = before;
         progress_doing(&certify->progress, "%zu node%s of partition %s", names->count,
                        text_plural(names->count), certify->partition);
-        rv = certify->operations->allocation_get(
-            &(struct allocation_request){
-                .job_name = certify->job_name,
-                .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,
-                .before = before,
-                .nodes = names,
-                .cluster = certify->cluster.name,
-                .partition = certify->partition,
-                .reservation = *certify->reservation ? certify->reservation : NULL,
-                .among = reserved_blocks(certify),
-                .memory = job_memory(certify, names),
-                .gpus = job_gpus(certify, names),
-                .minutes = certify_job_minutes(certify, certify->job),
-                .deadline_s =
-                    complete_wait_s(certify) +
-                    (certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S),
-                .stop = &certify_stop,
-                .on_tick = tick,
-                .context = certify},
-            &certify->job_id, err);
+        rv = certify->operations->allocation_get(&request, &certify->job_id, err);
         before = 0;
         if (rv == 2 && ++losses < CERTIFY_JOB_LOSSES && lost_replace(certify, err) == 0)
             continue;
@@ -278,21 +283,11 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
 
 /* Checks that Slurm would accept the battery's job, before a drain is lifted. Returns 0, or -1 with
  * err. */
-static int battery_check(const struct certify *certify, const struct hostlist *names,
-                         struct error *err)
+static int battery_check(struct certify *certify, const struct hostlist *names, struct error *err)
 {
-    return certify->operations->allocation_check(
-        &(struct allocation_request){.job_name = certify->job_name,
-                                     .user = &certify->battery,
-                                     .nodes = names,
-                                     .cluster = certify->cluster.name,
-                                     .partition = certify->partition,
-                                     .reservation = certify->reservation,
-                                     .among = reserved_blocks(certify),
-                                     .memory = job_memory(certify, names),
-                                     .gpus = job_gpus(certify, names),
-                                     .minutes = certify_job_minutes(certify, JOB_BATTERY)},
-        err);
+    struct allocation_request request = request_of(certify, JOB_BATTERY, names);
+
+    return certify->operations->allocation_check(&request, err);
 }
 
 static enum stage stage_of(const struct certify *certify)
