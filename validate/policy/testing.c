@@ -13,8 +13,9 @@
 #include "lib/base/memory_stream.h"
 #include "lib/base/write_all.h"
 #include "lib/constants/policy_constants.h"
+#include "validate/slurm/journal.h"
 
-static const char verb[] = "testing ";
+static const char verb[] = "testing";
 
 int testing_lock(const char *directory, struct error *err)
 {
@@ -42,24 +43,18 @@ int testing_lock(const char *directory, struct error *err)
     return fd;
 }
 
-/* Adds the nodes in the journal of a run that lives. Closes fd. */
-static int journal_read(int fd, struct hostlist *nodes)
+/* Adds the nodes in the journal of a run that lives. Returns 0, or -1 with errno. */
+static int nodes_add(int journal, struct hostlist *nodes)
 {
-    FILE *stream = fdopen(fd, "r");
-    char *line = NULL;
-    size_t size = 0;
-    int rv = stream ? 0 : -1;
+    char *text = journal_read(journal);
+    const char *rest = text;
+    struct journal_entry entry;
+    int rv = text ? 0 : -1;
 
-    while (rv == 0 && getline(&line, &size, stream) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, verb, sizeof verb - 1) == 0 && line[sizeof verb - 1])
-            rv = hostlist_append(nodes, line + sizeof verb - 1);
-    }
-    free(line);
-    if (stream)
-        fclose(stream);
-    else
-        close(fd);
+    while (rv == 0 && journal_next(&rest, &entry))
+        if (strcmp(entry.verb, verb) == 0)
+            rv = hostlist_append(nodes, entry.name);
+    free(text);
     return rv;
 }
 
@@ -85,10 +80,9 @@ int testing_read(const char *directory, const char *own, struct hostlist *nodes,
         if (fd < 0)
             continue; /* it ended just now */
         /* shared: on NFS an exclusive lock needs a file that is open for writing */
-        if (flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-            close(fd); /* of a run that is gone with its keeper: for undo_leftovers() */
-        else if (journal_read(fd, nodes) != 0)
-            rv = error_set(err, "no memory");
+        if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && nodes_add(fd, nodes) != 0)
+            rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
+        close(fd); /* of a run that is gone with its keeper, unread: for undo_leftovers() */
     }
     closedir(runs);
     if (rv != 0)
@@ -107,7 +101,7 @@ int testing_write(int journal, const struct hostlist *nodes, struct error *err)
         return 0;
     stream = memory_stream(&text, &size);
     for (size_t i = 0; stream && i < nodes->count; i++)
-        fprintf(stream, "%s%s\n", verb, nodes->names[i]);
+        fprintf(stream, "%s %s\n", verb, nodes->names[i]);
     if (!stream || fclose(stream) != 0)
         error_set(err, "no memory");
     else if (write_all(journal, text, size) != 0)

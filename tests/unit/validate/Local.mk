@@ -279,6 +279,8 @@ tests_unit_validate_policy_policy_refusals_t_SOURCES = tests/unit/validate/polic
 tests_unit_validate_policy_policy_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_policy_policy_refusals_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_policy_policy_strikes_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_testing_t_SOURCES = tests/unit/validate/policy/policy_testing.c \
+	validate/slurm/journal.c
 tests_unit_validate_policy_policy_testing_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_turn_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_preflight_silent_nodes_t_SOURCES = tests/unit/validate/preflight/silent_nodes.c \
