@@ -16,10 +16,10 @@ static bool is_user(const struct site_record *association)
 
 static bool is_used(const struct site *site, const char *qos)
 {
-    const struct site_table *associations = &site->tables[CLUSTER_ASSOCIATIONS];
+    const struct site_record *one = NULL;
 
-    for (size_t i = 0; i < associations->count; i++)
-        if (site_list_has(site_value(&associations->records[i], "QOS"), qos))
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one))
+        if (site_list_has(site_value(one, "QOS"), qos))
             return true;
     return site_find(site, CLUSTER_PARTITIONS, "QoS", qos);
 }
@@ -27,28 +27,24 @@ static bool is_used(const struct site *site, const char *qos)
 /* Returns a user who may not use all QOS; NULL: none. */
 static const struct site_record *restricted_user(const struct site *site)
 {
-    const struct site_table *associations = &site->tables[CLUSTER_ASSOCIATIONS],
-                            *qos = &site->tables[CLUSTER_QOS];
+    const struct site_record *one = NULL;
 
-    for (size_t i = 0; i < associations->count; i++)
-        for (size_t k = 0; k < qos->count; k++)
-            if (is_user(&associations->records[i]) &&
-                !site_list_has(site_value(&associations->records[i], "QOS"),
-                               site_value(&qos->records[k], "Name")))
-                return &associations->records[i];
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one))
+        for (const struct site_record *qos = NULL; site_next(site, CLUSTER_QOS, &qos);)
+            if (is_user(one) && !site_list_has(site_value(one, "QOS"), site_value(qos, "Name")))
+                return one;
     return NULL;
 }
 
 static void check_enforcement(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
-    const struct site_table *associations = &site->tables[CLUSTER_ASSOCIATIONS];
     const char *enforce = site_config(site, "AccountingStorageEnforce");
-    const struct site_record *restricted = restricted_user(site);
+    const struct site_record *restricted = restricted_user(site), *one = NULL;
     size_t users = 0;
 
-    for (size_t i = 0; i < associations->count; i++)
-        users += is_user(&associations->records[i]);
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one))
+        users += is_user(one);
     if (policy_enforces(site, "associations") && users == 0)
         policy_add(findings, POLICY_NO_ACCOUNTS, "AccountingStorageEnforce", "slurm.conf",
                    "AccountingStorageEnforce is %s, but root is the only user of cluster %s",
@@ -69,9 +65,9 @@ static void check_enforcement(struct policy_findings *findings)
 static void check_qos(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
+    const struct site_record *qos = NULL, *one = NULL;
 
-    for (size_t i = 0; policy_enforces(site, "qos") && i < site->tables[CLUSTER_QOS].count; i++) {
-        const struct site_record *qos = &site->tables[CLUSTER_QOS].records[i];
+    while (policy_enforces(site, "qos") && site_next(site, CLUSTER_QOS, &qos)) {
         const char *name = site_value(qos, "Name");
 
         /* Slurm makes this one itself */
@@ -79,8 +75,7 @@ static void check_qos(struct policy_findings *findings)
             policy_add(findings, POLICY_QOS_UNUSED, NULL, policy_object(CLUSTER_QOS, qos).text,
                        "no account, user or partition of this cluster has it");
     }
-    for (size_t i = 0; i < site->tables[CLUSTER_ASSOCIATIONS].count; i++) {
-        const struct site_record *one = &site->tables[CLUSTER_ASSOCIATIONS].records[i];
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
         const char *own = site_value(one, "DefaultQOS"), *list = site_value(one, "QOS");
 
         if (policy_enforces(site, "qos") && *own && *list && !site_list_has(list, own) &&
@@ -129,11 +124,10 @@ static void check_both(struct policy_findings *findings, const struct site_recor
 
 static bool is_for_somebody(const struct site *site, const struct site_record *partition)
 {
-    const struct site_table *associations = &site->tables[CLUSTER_ASSOCIATIONS];
+    const struct site_record *one = NULL;
     size_t users = 0;
 
-    for (size_t i = 0; i < associations->count; i++) {
-        const struct site_record *one = &associations->records[i];
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
         const char *only = site_value(one, "Partition"), *list = site_value(one, "QOS");
         char qos[256];
 
@@ -183,11 +177,12 @@ static void check_partition(struct policy_findings *findings, const struct site_
 void policy_check_accounts(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
+    const struct site_record *partition = NULL;
 
     if (site->has_accounting) {
         check_enforcement(findings);
         check_qos(findings);
     }
-    for (size_t i = 0; i < site->tables[CLUSTER_PARTITIONS].count; i++)
-        check_partition(findings, &site->tables[CLUSTER_PARTITIONS].records[i]);
+    while (site_next(site, CLUSTER_PARTITIONS, &partition))
+        check_partition(findings, partition);
 }

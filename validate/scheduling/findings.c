@@ -110,14 +110,13 @@ bool policy_enforces(const struct site *site, const char *what)
 const struct site_record *policy_parent(const struct site *site,
                                         const struct site_record *association)
 {
-    const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
     bool is_user = *site_value(association, "User");
     const char *name = site_value(association, is_user ? "Account" : "ParentName");
+    const struct site_record *one = NULL;
 
-    for (size_t i = 0; *name && i < table->count; i++)
-        if (!*site_value(&table->records[i], "User") &&
-            strcasecmp(site_value(&table->records[i], "Account"), name) == 0)
-            return &table->records[i];
+    while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one))
+        if (!*site_value(one, "User") && strcasecmp(site_value(one, "Account"), name) == 0)
+            return one;
     return NULL;
 }
 

@@ -40,9 +40,8 @@ static void each_limit(struct policy_findings *findings, limit_fn *check)
     const struct site *site = findings->site;
 
     for (size_t t = 0; t < 2; t++)
-        for (size_t i = 0; i < site->tables[tables[t]].count; i++)
+        for (const struct site_record *record = NULL; site_next(site, tables[t], &record);)
             for (size_t k = 0; k < LIMITS; k++) {
-                const struct site_record *record = &site->tables[tables[t]].records[i];
                 const char *value = site_value(record, limits[k].key);
 
                 if (*value && !(tables[t] == CLUSTER_ASSOCIATIONS &&
@@ -120,13 +119,13 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
 /* Returns what all nodes have of the TRES together or, with is_per_node, the largest one. */
 static double cluster_has(const struct site *site, const char *tres, bool is_per_node)
 {
-    const struct site_table *nodes = &site->tables[CLUSTER_NODES];
+    const struct site_record *node = NULL;
     double sum = 0, most = 0;
 
     if (strcasecmp(tres, "node") == 0)
-        return is_per_node ? 1 : (double)nodes->count;
-    for (size_t i = 0; i < nodes->count; i++) {
-        double one = site_tres(site_value(&nodes->records[i], "CfgTRES"), tres);
+        return is_per_node ? 1 : (double)site->tables[CLUSTER_NODES].count;
+    while (site_next(site, CLUSTER_NODES, &node)) {
+        double one = site_tres(site_value(node, "CfgTRES"), tres);
 
         if (!isnan(one)) {
             sum += one;
@@ -244,19 +243,16 @@ static void check_shadow(struct policy_findings *findings, const struct site_rec
 static void check_partition_qos(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
-    const struct site_table *qos = &site->tables[CLUSTER_QOS];
+    const struct site_record *partition = NULL;
 
-    for (size_t i = 0; i < site->tables[CLUSTER_PARTITIONS].count; i++) {
-        const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
+    while (site_next(site, CLUSTER_PARTITIONS, &partition)) {
         const char *name = site_value(partition, "QoS");
         const struct site_record *own = *name ? site_find(site, CLUSTER_QOS, "Name", name) : NULL;
 
-        for (size_t k = 0; own && k < qos->count; k++)
-            if (&qos->records[k] != own &&
-                !site_list_has(site_value(&qos->records[k], "Flags"), "OverPartQOS") &&
-                policy_lets_in(partition, "AllowQos", "DenyQos",
-                               site_value(&qos->records[k], "Name")))
-                check_shadow(findings, partition, &qos->records[k], own);
+        for (const struct site_record *qos = NULL; own && site_next(site, CLUSTER_QOS, &qos);)
+            if (qos != own && !site_list_has(site_value(qos, "Flags"), "OverPartQOS") &&
+                policy_lets_in(partition, "AllowQos", "DenyQos", site_value(qos, "Name")))
+                check_shadow(findings, partition, qos, own);
     }
 }
 
@@ -265,20 +261,18 @@ static void check_walls(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
     const char *enforce = site_config(site, "EnforcePartLimits");
+    const struct site_record *qos = NULL;
 
-    for (size_t i = 0; i < site->tables[CLUSTER_QOS].count; i++) {
-        const struct site_record *qos = &site->tables[CLUSTER_QOS].records[i];
+    while (site_next(site, CLUSTER_QOS, &qos)) {
+        const struct site_record *partition = NULL;
         const char *flags = site_value(qos, "Flags"), *name = site_value(qos, "Name");
         double wall_s = site_seconds(site_value(qos, "MaxWall")), longest_s = 0;
         bool is_over = site_list_has(flags, "PartitionTimeLimit");
         struct text_line object = policy_object(CLUSTER_QOS, qos);
 
-        for (size_t k = 0; k < site->tables[CLUSTER_PARTITIONS].count; k++) {
-            const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[k];
-
+        while (site_next(site, CLUSTER_PARTITIONS, &partition))
             if (policy_lets_in(partition, "AllowQos", "DenyQos", name))
                 longest_s = fmax(longest_s, site_seconds(site_value(partition, "MaxTime")));
-        }
         if (wall_s > longest_s && longest_s > 0 && !is_over)
             policy_add(findings, POLICY_WALL_ABOVE_PARTITIONS, NULL, object.text,
                        "MaxWall=%s, but no partition for it has a MaxTime above %.0f minutes",

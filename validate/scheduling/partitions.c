@@ -27,16 +27,16 @@ static bool takes_jobs(const struct site_record *node)
     return true;
 }
 
-static void check_nodes(struct policy_findings *findings, size_t index,
-                        const struct site_record *partition, const char *object)
+static void check_nodes(struct policy_findings *findings, const struct site_record *partition,
+                        const char *object)
 {
-    const struct site *site = findings->site;
+    const struct site_record *node = NULL;
     size_t members = 0, usable = 0;
 
-    for (size_t k = 0; k < site->tables[CLUSTER_NODES].count; k++)
-        if (site_is_member(site, index, k)) {
+    while (site_next(findings->site, CLUSTER_NODES, &node))
+        if (site_is_member(findings->site, partition, node)) {
             members++;
-            usable += takes_jobs(&site->tables[CLUSTER_NODES].records[k]);
+            usable += takes_jobs(node);
         }
     if (!*site_value(partition, "Nodes"))
         policy_add(findings, POLICY_PARTITION_WITHOUT_NODES, "PartitionName", object,
@@ -67,21 +67,20 @@ static double memory_of(const struct site *site, const struct site_record *parti
     return isnan(value) ? site_number(site_config(site, key)) : value;
 }
 
-static void check_memory(struct policy_findings *findings, size_t index,
-                         const struct site_record *partition, const char *object)
+static void check_memory(struct policy_findings *findings, const struct site_record *partition,
+                         const char *object)
 {
     const struct site *site = findings->site;
+    const struct site_record *node = NULL;
     double node_mb = memory_of(site, partition, "DefMemPerNode"),
            cpu_mb = memory_of(site, partition, "DefMemPerCPU"),
            most_mb = memory_of(site, partition, "MaxMemPerNode"), largest_mb = 0;
     bool is_own = !isnan(site_number(site_value(partition, "DefMemPerCPU")));
     double default_mb = is_own || isnan(node_mb) ? cpu_mb : node_mb;
 
-    for (size_t k = 0; k < site->tables[CLUSTER_NODES].count; k++)
-        if (site_is_member(site, index, k))
-            largest_mb = fmax(
-                largest_mb,
-                site_number(site_value(&site->tables[CLUSTER_NODES].records[k], "RealMemory")));
+    while (site_next(site, CLUSTER_NODES, &node))
+        if (site_is_member(site, partition, node))
+            largest_mb = fmax(largest_mb, site_number(site_value(node, "RealMemory")));
     if (largest_mb > 0 && default_mb > largest_mb)
         policy_add(findings, POLICY_MEMORY_ABOVE_NODES, "PartitionName", object,
                    "a job gets %.0f MB by default, but no node has more than %.0f", default_mb,
@@ -111,16 +110,13 @@ static void check_times(struct policy_findings *findings, const struct site_reco
 
 static void check_loose_nodes(struct policy_findings *findings)
 {
-    const struct site *site = findings->site;
+    const struct site_record *node = NULL;
     struct hostlist loose = {0};
 
-    for (size_t k = 0; k < site->tables[CLUSTER_NODES].count; k++) {
-        const struct site_record *node = &site->tables[CLUSTER_NODES].records[k];
-
+    while (site_next(findings->site, CLUSTER_NODES, &node))
         if (!*site_value(node, "Partitions") &&
             hostlist_append(&loose, site_value(node, "NodeName")) != 0)
             findings->is_out_of_memory = true;
-    }
     if (loose.count > 0)
         policy_add(findings, POLICY_NODE_IN_NO_PARTITION, "NodeName", "slurm.conf",
                    "no partition has %s", hostlist_text(&loose).text);
@@ -130,15 +126,15 @@ static void check_loose_nodes(struct policy_findings *findings)
 void policy_check_partitions(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
+    const struct site_record *partition = NULL, *qos = NULL;
     bool has_limit = false, is_over = false;
 
-    for (size_t i = 0; i < site->tables[CLUSTER_PARTITIONS].count; i++) {
-        const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
+    while (site_next(site, CLUSTER_PARTITIONS, &partition)) {
         struct text_line object = policy_object(CLUSTER_PARTITIONS, partition);
 
-        check_nodes(findings, i, partition, object.text);
+        check_nodes(findings, partition, object.text);
         check_sizes(findings, partition, object.text);
-        check_memory(findings, i, partition, object.text);
+        check_memory(findings, partition, object.text);
         check_times(findings, partition, object.text);
         if (strcasecmp(site_value(partition, "Default"), "YES") == 0 && !policy_is_up(partition))
             policy_add(findings, POLICY_DEFAULT_PARTITION_CLOSED, "PartitionName", object.text,
@@ -147,8 +143,8 @@ void policy_check_partitions(struct policy_findings *findings)
                     isfinite(site_number(site_value(partition, "MaxNodes")));
     }
     /* a QOS can go over partitions' limits only where these are not enforced */
-    for (size_t i = 0; i < site->tables[CLUSTER_QOS].count; i++)
-        is_over = is_over || policy_overrides_partitions(&site->tables[CLUSTER_QOS].records[i]);
+    while (site_next(site, CLUSTER_QOS, &qos))
+        is_over = is_over || policy_overrides_partitions(qos);
     if (has_limit && !is_over && strcasecmp(site_config(site, "EnforcePartLimits"), "NO") == 0)
         policy_add(findings, POLICY_PART_LIMITS_NOT_ENFORCED, "EnforcePartLimits", "slurm.conf",
                    "EnforcePartLimits is NO, but partitions have MaxTime or MaxNodes");

@@ -12,7 +12,6 @@
 
 struct preemption {
     const struct site *site;
-    const struct site_table *qos, *partitions;
     bool is_qos, is_partition; /* PreemptType */
     const char *mode;          /* PreemptMode of the cluster */
 };
@@ -45,9 +44,10 @@ static const char *qos_mode(const struct preemption *preemption, const struct si
 
 static bool is_preempted(const struct preemption *preemption, const struct site_record *qos)
 {
-    for (size_t i = 0; i < preemption->qos->count; i++)
-        if (site_list_has(site_value(&preemption->qos->records[i], "Preempt"),
-                          site_value(qos, "Name")))
+    const struct site_record *other = NULL;
+
+    while (site_next(preemption->site, CLUSTER_QOS, &other))
+        if (site_list_has(site_value(other, "Preempt"), site_value(qos, "Name")))
             return true;
     return false;
 }
@@ -58,13 +58,12 @@ static double tier(const struct site_record *partition)
 }
 
 /* Returns whether a partition with a higher PriorityTier shares nodes with this one. */
-static bool is_lower(const struct preemption *preemption, size_t partition)
+static bool is_lower(const struct preemption *preemption, const struct site_record *partition)
 {
-    const struct site_table *all = preemption->partitions;
+    const struct site_record *other = NULL;
 
-    for (size_t i = 0; i < all->count; i++)
-        if (tier(&all->records[i]) > tier(&all->records[partition]) &&
-            site_share_nodes(preemption->site, i, partition))
+    while (site_next(preemption->site, CLUSTER_PARTITIONS, &other))
+        if (tier(other) > tier(partition) && site_share_nodes(preemption->site, other, partition))
             return true;
     return false;
 }
@@ -73,12 +72,10 @@ static void check_lists(struct policy_findings *findings, const struct preemptio
 {
     const struct site *site = preemption->site;
     const char *type = site_config(site, "PreemptType");
-    const struct site_record *first = NULL;
+    const struct site_record *first = NULL, *qos = NULL;
     bool is_within = has_mode(preemption->mode, "WITHIN"), has_preemptible = false;
 
-    for (size_t i = 0; i < preemption->qos->count; i++) {
-        const struct site_record *qos = &preemption->qos->records[i];
-
+    while (site_next(site, CLUSTER_QOS, &qos)) {
         if (!first && *site_value(qos, "Preempt"))
             first = qos;
         is_within = is_within || has_mode(site_value(qos, "PreemptMode"), "WITHIN");
@@ -105,12 +102,12 @@ static void check_lists(struct policy_findings *findings, const struct preemptio
  * itself, directly or through others. */
 static void check_order(struct policy_findings *findings, const struct preemption *preemption)
 {
-    const struct site_table *qos = preemption->qos;
-    bool is_weighted = site_number(site_config(preemption->site, "PriorityWeightQOS")) > 0;
+    const struct site *site = preemption->site;
+    const struct site_record *one = NULL;
+    bool is_weighted = site_number(site_config(site, "PriorityWeightQOS")) > 0;
 
-    for (size_t i = 0; is_weighted && i < qos->count; i++)
-        for (size_t k = 0; k < qos->count; k++) {
-            const struct site_record *one = &qos->records[i], *other = &qos->records[k];
+    while (is_weighted && site_next(site, CLUSTER_QOS, &one))
+        for (const struct site_record *other = NULL; site_next(site, CLUSTER_QOS, &other);) {
             const char *name = site_value(other, "Name");
             double high = site_number(site_value(one, "Priority")),
                    low = site_number(site_value(other, "Priority"));
@@ -124,30 +121,29 @@ static void check_order(struct policy_findings *findings, const struct preemptio
 
 static void check_tiers(struct policy_findings *findings, const struct preemption *preemption)
 {
-    const struct site_table *all = preemption->partitions;
+    const struct site *site = preemption->site;
+    const struct site_record *one = NULL;
     bool has_lower = false, is_possible = false;
 
-    for (size_t i = 0; i < all->count; i++) {
-        const struct site_record *one = &all->records[i];
+    while (site_next(site, CLUSTER_PARTITIONS, &one)) {
+        const struct site_record *other = one;
         const char *mode = site_value(one, "PreemptMode");
 
-        if (is_lower(preemption, i)) {
+        if (is_lower(preemption, one)) {
             has_lower = true;
             is_possible = is_possible || !is_off(mode);
         }
-        for (size_t k = i + 1; k < all->count; k++) {
-            const struct site_record *other = &all->records[k];
-
+        while (site_next(site, CLUSTER_PARTITIONS, &other))
             /* if a higher tier is above them, the mode says which of them it preempts */
-            if (tier(one) == tier(other) && !is_lower(preemption, i) && !is_lower(preemption, k) &&
+            if (tier(one) == tier(other) && !is_lower(preemption, one) &&
+                !is_lower(preemption, other) &&
                 is_off(mode) != is_off(site_value(other, "PreemptMode")) &&
-                site_share_nodes(preemption->site, i, k))
+                site_share_nodes(site, one, other))
                 policy_add(findings, POLICY_TIERS_EQUAL, "PartitionName",
                            policy_object(CLUSTER_PARTITIONS, one).text,
                            "PreemptMode=%s, partition %s PreemptMode=%s, both PriorityTier=%.0f",
                            *mode ? mode : "OFF", site_value(other, "PartitionName"),
                            site_value(other, "PreemptMode"), tier(one));
-        }
     }
     if (has_lower && !is_possible)
         policy_add(findings, POLICY_PREEMPT_MODE_OFF, "PreemptMode", "slurm.conf",
@@ -162,6 +158,7 @@ static void check_mode(struct policy_findings *findings, const struct preemption
                        const char *object, const char *mode)
 {
     const struct site *site = preemption->site;
+    const struct site_record *node = NULL;
     bool is_suspend = has_mode(mode, "SUSPEND");
 
     if (has_mode(mode, "REQUEUE") && strcmp(site_config(site, "JobRequeue"), "0") == 0 &&
@@ -173,17 +170,12 @@ static void check_mode(struct policy_findings *findings, const struct preemption
         policy_add(findings, POLICY_SUSPEND_WITHOUT_GANG, "PreemptMode", object,
                    "PreemptMode=%s, but the cluster's is %s", mode,
                    *preemption->mode ? preemption->mode : "OFF");
-    if (is_suspend && !policy_has(findings, POLICY_SUSPEND_KEEPS_GRES))
-        for (size_t i = 0; i < site->tables[CLUSTER_NODES].count; i++) {
-            const struct site_record *node = &site->tables[CLUSTER_NODES].records[i];
-
-            if (*site_value(node, "Gres")) {
-                policy_add(findings, POLICY_SUSPEND_KEEPS_GRES, "PreemptMode", object,
-                           "PreemptMode=%s, but node %s, for example, has Gres=%s", mode,
-                           site_value(node, "NodeName"), site_value(node, "Gres"));
-                break;
-            }
-        }
+    while (is_suspend && !policy_has(findings, POLICY_SUSPEND_KEEPS_GRES) &&
+           site_next(site, CLUSTER_NODES, &node))
+        if (*site_value(node, "Gres"))
+            policy_add(findings, POLICY_SUSPEND_KEEPS_GRES, "PreemptMode", object,
+                       "PreemptMode=%s, but node %s, for example, has Gres=%s", mode,
+                       site_value(node, "NodeName"), site_value(node, "Gres"));
 }
 
 /* Returns the longest time that a job of the QOS may run, by the QOS and by the partitions that
@@ -191,13 +183,11 @@ static void check_mode(struct policy_findings *findings, const struct preemption
 static double longest_s(const struct preemption *preemption, const struct site_record *qos)
 {
     double wall_s = site_seconds(site_value(qos, "MaxWall")), most_s = 0;
+    const struct site_record *partition = NULL;
 
-    for (size_t i = 0; i < preemption->partitions->count; i++) {
-        const struct site_record *partition = &preemption->partitions->records[i];
-
+    while (site_next(preemption->site, CLUSTER_PARTITIONS, &partition))
         if (policy_lets_in(partition, "AllowQos", "DenyQos", site_value(qos, "Name")))
             most_s = fmax(most_s, site_seconds(site_value(partition, "MaxTime")));
-    }
     return isnan(wall_s) ? most_s : fmin(wall_s, most_s);
 }
 
@@ -222,9 +212,9 @@ static void check_times(struct policy_findings *findings, const char *object, co
 static void check_qos(struct policy_findings *findings, const struct preemption *preemption)
 {
     const char *exempt = site_config(preemption->site, "PreemptExemptTime");
+    const struct site_record *qos = NULL;
 
-    for (size_t i = 0; i < preemption->qos->count; i++) {
-        const struct site_record *qos = &preemption->qos->records[i];
+    while (site_next(preemption->site, CLUSTER_QOS, &qos)) {
         const char *grace = site_value(qos, "GraceTime"), *mode = qos_mode(preemption, qos),
                    *own = site_value(qos, "PreemptExemptTime");
         struct text_line object = policy_object(CLUSTER_QOS, qos);
@@ -239,8 +229,9 @@ static void check_qos(struct policy_findings *findings, const struct preemption 
 
 static void check_partitions(struct policy_findings *findings, const struct preemption *preemption)
 {
-    for (size_t i = 0; i < preemption->partitions->count; i++) {
-        const struct site_record *partition = &preemption->partitions->records[i];
+    const struct site_record *partition = NULL;
+
+    while (site_next(preemption->site, CLUSTER_PARTITIONS, &partition)) {
         const char *own = site_value(partition, "PreemptMode"),
                    *mode = preemption->is_partition ? own : preemption->mode,
                    *share = site_value(partition, "OverSubscribe"),
@@ -254,14 +245,14 @@ static void check_partitions(struct policy_findings *findings, const struct pree
             policy_add(findings, POLICY_FORCE_SHARES_FIRST, "PartitionName", object.text,
                        "OverSubscribe=%s, and jobs are preempted by %s", share, mode);
         if (has_mode(mode, "SUSPEND") && strcasecmp(share, "NO") == 0 &&
-            (preemption->is_qos || is_lower(preemption, i)))
+            (preemption->is_qos || is_lower(preemption, partition)))
             policy_add(findings, POLICY_SUSPEND_WITHOUT_SHARING, "PartitionName", object.text,
                        "OverSubscribe=NO, and jobs are preempted by %s", mode);
         if (preemption->is_qos && *own && strcasecmp(own, preemption->mode) != 0)
             policy_add(findings, POLICY_PARTITION_MODE_IDLE, "PartitionName", object.text,
                        "PreemptMode=%s; with PreemptType=preempt/qos %s holds", own,
                        preemption->mode);
-        if (preemption->is_partition && is_lower(preemption, i)) {
+        if (preemption->is_partition && is_lower(preemption, partition)) {
             check_mode(findings, preemption, object.text, own);
             check_times(findings, object.text, "PartitionName", own, grace, site_number(grace),
                         site_config(preemption->site, "PreemptExemptTime"),
@@ -276,8 +267,6 @@ void policy_check_preemption(struct policy_findings *findings)
     const char *type = site_config(site, "PreemptType");
     struct preemption preemption = {
         .site = site,
-        .qos = &site->tables[CLUSTER_QOS],
-        .partitions = &site->tables[CLUSTER_PARTITIONS],
         .is_qos = strcasestr(type, "qos") != NULL,
         .is_partition = strcasestr(type, "partition_prio") != NULL,
         .mode = site_config(site, "PreemptMode"),

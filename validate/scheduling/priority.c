@@ -17,21 +17,22 @@ struct range {
     const struct site_record *least_of, *most_of;
 };
 
-static struct range range_of(const struct site_table *table, const char *key)
+static struct range range_of(const struct site *site, enum cluster_text what, const char *key)
 {
     struct range range = {INFINITY, -INFINITY, NULL, NULL};
+    const struct site_record *one = NULL;
 
-    for (size_t i = 0; i < table->count; i++) {
-        double value = site_number(site_value(&table->records[i], key));
+    while (site_next(site, what, &one)) {
+        double value = site_number(site_value(one, key));
 
         value = isnan(value) ? 0 : value;
         if (value < range.least) {
             range.least = value;
-            range.least_of = &table->records[i];
+            range.least_of = one;
         }
         if (value > range.most) {
             range.most = value;
-            range.most_of = &table->records[i];
+            range.most_of = one;
         }
     }
     return range;
@@ -41,12 +42,12 @@ static struct range range_of(const struct site_table *table, const char *key)
  * NULL: none. */
 static const struct site_record *unequal_shares(const struct site *site)
 {
-    const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
+    const struct site_record *one = NULL;
 
-    for (size_t i = 0; i < table->count; i++)
-        for (size_t k = i + 1; k < table->count; k++) {
-            const struct site_record *one = &table->records[i], *other = &table->records[k],
-                                     *parent = policy_parent(site, one);
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
+        const struct site_record *other = one, *parent = policy_parent(site, one);
+
+        while (site_next(site, CLUSTER_ASSOCIATIONS, &other)) {
             const char *user = site_value(other, "User");
 
             if (parent && strcmp(user, "root") != 0 &&
@@ -55,6 +56,7 @@ static const struct site_record *unequal_shares(const struct site *site)
                 strcmp(site_value(one, "Fairshare"), site_value(other, "Fairshare")) != 0)
                 return other;
         }
+    }
     return NULL;
 }
 
@@ -91,8 +93,8 @@ static void check_shares(struct policy_findings *findings, double shares, double
 static void check_weights(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
-    struct range qos = range_of(&site->tables[CLUSTER_QOS], "Priority"),
-                 partitions = range_of(&site->tables[CLUSTER_PARTITIONS], "PriorityJobFactor");
+    struct range qos = range_of(site, CLUSTER_QOS, "Priority"),
+                 partitions = range_of(site, CLUSTER_PARTITIONS, "PriorityJobFactor");
     double qos_weight = weight(site, "PriorityWeightQOS"),
            partition_weight = weight(site, "PriorityWeightPartition"),
            shares = weight(site, "PriorityWeightFairShare");

@@ -40,22 +40,19 @@ static bool share_node(const char *one, const char *other, char *text, size_t si
     return is_shared;
 }
 
-static void check_overlap(struct policy_findings *findings, size_t first)
+/* Compares the reservation with those that come later in the table. */
+static void check_overlap(struct policy_findings *findings, const struct site_record *one,
+                          const char *object)
 {
-    const struct site_table *all = &findings->site->tables[CLUSTER_RESERVATIONS];
-    const struct site_record *one = &all->records[first];
+    const struct site_record *other = one;
     char node[256];
 
-    for (size_t k = first + 1; k < all->count; k++) {
-        const struct site_record *other = &all->records[k];
-
+    while (site_next(findings->site, CLUSTER_RESERVATIONS, &other))
         if (!lies_over(one) && !lies_over(other) && are_at_once(one, other) &&
             share_node(site_value(one, "Nodes"), site_value(other, "Nodes"), node, sizeof node))
-            policy_add(findings, POLICY_RESERVATION_OVERLAPS, NULL,
-                       policy_object(CLUSTER_RESERVATIONS, one).text,
+            policy_add(findings, POLICY_RESERVATION_OVERLAPS, NULL, object,
                        "reservation %s has %s, for example, at the same time",
                        site_value(other, "ReservationName"), node);
-    }
 }
 
 static void check_nodes(struct policy_findings *findings, const struct site_record *one,
@@ -102,13 +99,12 @@ static void check_names(struct policy_findings *findings, const struct site_reco
 
 void policy_check_reservations(struct policy_findings *findings)
 {
-    const struct site *site = findings->site;
+    const struct site_record *one = NULL;
 
-    for (size_t i = 0; i < site->tables[CLUSTER_RESERVATIONS].count; i++) {
-        const struct site_record *one = &site->tables[CLUSTER_RESERVATIONS].records[i];
+    while (site_next(findings->site, CLUSTER_RESERVATIONS, &one)) {
         struct text_line object = policy_object(CLUSTER_RESERVATIONS, one);
 
-        check_overlap(findings, i);
+        check_overlap(findings, one, object.text);
         check_nodes(findings, one, object.text);
         check_names(findings, one, object.text, "Users");
         check_names(findings, one, object.text, "Accounts");

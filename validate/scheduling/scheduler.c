@@ -137,10 +137,9 @@ static void check_window(struct policy_findings *findings, const char *list)
     const struct site *site = findings->site;
     double window = parameter(list, "bf_window", WINDOW_MINUTES),
            resolution_s = parameter(list, "bf_resolution", RESOLUTION_S), longest_s = 0;
-    const struct site_record *longest = NULL;
+    const struct site_record *longest = NULL, *partition = NULL;
 
-    for (size_t i = 0; i < site->tables[CLUSTER_PARTITIONS].count; i++) {
-        const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
+    while (site_next(site, CLUSTER_PARTITIONS, &partition)) {
         double most_s = site_seconds(site_value(partition, "MaxTime"));
 
         /* a time without an end is longer than every window, and has a finding of its own */
@@ -170,16 +169,15 @@ static bool has_topology(const struct site *site)
 static void check_nodes(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
-    const struct site_table *nodes = &site->tables[CLUSTER_NODES];
+    const struct site_record *partition = NULL;
 
-    for (size_t i = 0; has_topology(site) && i < site->tables[CLUSTER_PARTITIONS].count; i++) {
-        const struct site_record *first = NULL;
+    while (has_topology(site) && site_next(site, CLUSTER_PARTITIONS, &partition)) {
+        const struct site_record *first = NULL, *node = NULL;
 
-        for (size_t k = 0; k < nodes->count; k++) {
-            const struct site_record *node = &nodes->records[k];
+        while (site_next(site, CLUSTER_NODES, &node)) {
             const char *weight = site_value(node, "Weight");
 
-            if (!site_is_member(site, i, k) || !*weight)
+            if (!site_is_member(site, partition, node) || !*weight)
                 continue;
             if (!first) {
                 first = node;
@@ -199,20 +197,18 @@ static void check_least_loaded(struct policy_findings *findings)
     const struct site *site = findings->site;
     bool is_everywhere = site_list_has(site_config(site, "SelectTypeParameters"), "CR_LLN");
     const char *plugin = site_config(site, "TopologyPlugin");
+    const struct site_record *partition = NULL;
 
     if (!has_topology(site))
         return;
     if (is_everywhere)
         policy_add(findings, POLICY_LLN_SCATTERS, "SelectTypeParameters", "slurm.conf",
                    "SelectTypeParameters has CR_LLN, but TopologyPlugin is %s", plugin);
-    for (size_t i = 0; !is_everywhere && i < site->tables[CLUSTER_PARTITIONS].count; i++) {
-        const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
-
+    while (!is_everywhere && site_next(site, CLUSTER_PARTITIONS, &partition))
         if (strcasecmp(site_value(partition, "LLN"), "YES") == 0)
             policy_add(findings, POLICY_LLN_SCATTERS, "PartitionName",
                        policy_object(CLUSTER_PARTITIONS, partition).text,
                        "LLN=YES, but TopologyPlugin is %s", plugin);
-    }
 }
 
 void policy_check_scheduler(struct policy_findings *findings)

@@ -211,15 +211,23 @@ const char *site_config(const struct site *site, const char *key)
                : "";
 }
 
+bool site_next(const struct site *site, enum cluster_text what, const struct site_record **record)
+{
+    const struct site_table *table = &site->tables[what];
+    size_t next = *record ? (size_t)(*record - table->records) + 1 : 0;
+
+    *record = next < table->count ? &table->records[next] : NULL;
+    return *record;
+}
+
 const struct site_record *site_find(const struct site *site, enum cluster_text what,
                                     const char *key, const char *value)
 {
-    const struct site_table *table = &site->tables[what];
+    const struct site_record *record = NULL;
 
-    for (size_t i = 0; i < table->count; i++)
-        if (strcasecmp(site_value(&table->records[i], key), value) == 0)
-            return &table->records[i];
-    return NULL;
+    while (site_next(site, what, &record) && strcasecmp(site_value(record, key), value) != 0)
+        ;
+    return record;
 }
 
 const struct slurm_line *site_line(const struct site *site, const char *key, const char *name)
@@ -241,15 +249,23 @@ const struct slurm_line *site_line(const struct site *site, const char *key, con
     return found;
 }
 
-bool site_is_member(const struct site *site, size_t partition, size_t node)
+bool site_is_member(const struct site *site, const struct site_record *partition,
+                    const struct site_record *node)
 {
-    return site->members[partition * site->tables[CLUSTER_NODES].count + node];
+    const struct site_table *partitions = &site->tables[CLUSTER_PARTITIONS],
+                            *nodes = &site->tables[CLUSTER_NODES];
+    size_t row = (size_t)(partition - partitions->records);
+
+    return site->members[row * nodes->count + (size_t)(node - nodes->records)];
 }
 
-bool site_share_nodes(const struct site *site, size_t one, size_t other)
+bool site_share_nodes(const struct site *site, const struct site_record *one,
+                      const struct site_record *other)
 {
-    for (size_t k = 0; k < site->tables[CLUSTER_NODES].count; k++)
-        if (site_is_member(site, one, k) && site_is_member(site, other, k))
+    const struct site_record *node = NULL;
+
+    while (site_next(site, CLUSTER_NODES, &node))
+        if (site_is_member(site, one, node) && site_is_member(site, other, node))
             return true;
     return false;
 }

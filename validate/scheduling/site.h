@@ -53,6 +53,9 @@ void site_clear(struct site *site);
 const char *site_value(const struct site_record *record, const char *key);
 /* The same for the cluster's configuration. */
 const char *site_config(const struct site *site, const char *key);
+/* Sets *record to the next record of that table, or to the first if it is NULL. Returns false, and
+ * sets NULL, at the end. */
+bool site_next(const struct site *site, enum cluster_text what, const struct site_record **record);
 /* Returns the record of that table whose key has that value; NULL: none. */
 const struct site_record *site_find(const struct site *site, enum cluster_text what,
                                     const char *key, const char *value);
@@ -61,9 +64,11 @@ const struct site_record *site_find(const struct site *site, enum cluster_text w
  * key. NULL: no such line here. */
 const struct slurm_line *site_line(const struct site *site, const char *key, const char *name);
 
-bool site_is_member(const struct site *site, size_t partition, size_t node);
+bool site_is_member(const struct site *site, const struct site_record *partition,
+                    const struct site_record *node);
 /* Whether some node is in both partitions. */
-bool site_share_nodes(const struct site *site, size_t one, size_t other);
+bool site_share_nodes(const struct site *site, const struct site_record *one,
+                      const struct site_record *other);
 
 /* Writes the next word of a list with commas, and moves *list on. Returns false at its end. */
 bool site_word(const char **list, char *word, size_t size);

@@ -29,20 +29,18 @@ static double waited(const struct day *day, const struct day_job *job)
 /* Returns the account's share of what its parent has, times the parent's; NAN: not known. */
 static double entitled(const struct site *site, const char *account)
 {
-    const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
+    const struct site_record *own = NULL, *record = NULL;
     const char *parent = NULL;
     double shares = NAN, all = 0;
 
     if (strcmp(account, "root") == 0)
         return 1;
-    for (size_t i = 0; i < table->count; i++)
-        if (!*site_value(&table->records[i], "User") &&
-            strcmp(site_value(&table->records[i], "Account"), account) == 0) {
-            parent = site_value(&table->records[i], "ParentName");
-            shares = site_number(site_value(&table->records[i], "Fairshare"));
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &own))
+        if (!*site_value(own, "User") && strcmp(site_value(own, "Account"), account) == 0) {
+            parent = site_value(own, "ParentName");
+            shares = site_number(site_value(own, "Fairshare"));
         }
-    for (size_t i = 0; parent && *parent && i < table->count; i++) {
-        const struct site_record *record = &table->records[i];
+    while (parent && *parent && site_next(site, CLUSTER_ASSOCIATIONS, &record)) {
         const char *over =
             site_value(record, *site_value(record, "User") ? "Account" : "ParentName");
         double theirs = site_number(site_value(record, "Fairshare"));
@@ -169,9 +167,8 @@ static void tally_order(const struct day *day, const struct intent_statement *st
 static bool has_room(const struct day *day, const struct site *site, const struct day_job *job,
                      const struct intent_who *other, double at_s)
 {
-    const struct site_record *all = site->tables[CLUSTER_PARTITIONS].records,
-                             *own = site_find(site, CLUSTER_PARTITIONS, "PartitionName",
-                                              job->partition);
+    const struct site_record *own =
+        site_find(site, CLUSTER_PARTITIONS, "PartitionName", job->partition);
     long room = own ? strtol(site_value(own, "TotalNodes"), NULL, 10) : 0;
 
     for (size_t i = 0; own && i < day->count; i++) {
@@ -180,8 +177,7 @@ static bool has_room(const struct day *day, const struct site *site, const struc
             site_find(site, CLUSTER_PARTITIONS, "PartitionName", one->partition);
 
         if (one->started_s <= at_s && !(one->ended_s <= at_s) && theirs &&
-            site_share_nodes(site, (size_t)(own - all), (size_t)(theirs - all)) &&
-            !is_of(one, other))
+            site_share_nodes(site, own, theirs) && !is_of(one, other))
             room -= one->nodes;
     }
     return room >= job->nodes;

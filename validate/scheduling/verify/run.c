@@ -53,23 +53,23 @@ doing(const struct verify_run *run, const char *format, ...)
 
 /* Returns whether who's partition, else the default one, has the node. */
 static bool is_in_partition(const struct verify_setting *setting, const struct intent_who *who,
-                            size_t node)
+                            const struct site_record *node)
 {
-    const struct site_table *partitions = &setting->site->tables[CLUSTER_PARTITIONS];
+    const struct site_record *partition = NULL;
 
-    for (size_t k = 0; k < partitions->count; k++) {
-        const struct site_record *partition = &partitions->records[k];
+    while (site_next(setting->site, CLUSTER_PARTITIONS, &partition)) {
         bool is_wanted = *who->partition
                              ? strcmp(site_value(partition, "PartitionName"), who->partition) == 0
                              : strcasecmp(site_value(partition, "Default"), "YES") == 0;
 
-        if (is_wanted && !site_is_member(setting->site, k, node))
+        if (is_wanted && !site_is_member(setting->site, partition, node))
             return false;
     }
     return true;
 }
 
-static bool is_in_all_partitions(const struct verify_setting *setting, size_t node)
+static bool is_in_all_partitions(const struct verify_setting *setting,
+                                 const struct site_record *node)
 {
     for (size_t i = 0; i < setting->intent->who_count; i++)
         if (!is_in_partition(setting, &setting->intent->who[i], node))
@@ -82,17 +82,17 @@ static bool is_in_all_partitions(const struct verify_setting *setting, size_t no
 static int candidates(const struct verify_setting *setting, struct hostlist *list,
                       struct error *err)
 {
-    const struct site_table *nodes = &setting->site->tables[CLUSTER_NODES];
+    const struct site_record *node = NULL;
     int rv = 0;
 
     for (size_t i = 0; rv == 0 && i < setting->nodes.count; i++)
         if (!site_find(setting->site, CLUSTER_NODES, "NodeName", setting->nodes.names[i]))
             rv = error_set(err, "%s: no such node", setting->nodes.names[i]);
-    for (size_t i = 0; rv == 0 && i < nodes->count; i++) {
-        const char *name = site_value(&nodes->records[i], "NodeName");
+    while (rv == 0 && site_next(setting->site, CLUSTER_NODES, &node)) {
+        const char *name = site_value(node, "NodeName");
 
         if (setting->nodes.count > 0 ? hostlist_contains(&setting->nodes, name)
-                                     : is_in_all_partitions(setting, i))
+                                     : is_in_all_partitions(setting, node))
             rv = hostlist_append(list, name) == 0 ? 0 : error_set(err, "no memory");
     }
     if (rv == 0 && list->count == 0)
@@ -399,7 +399,7 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
                         struct verify_seen *seen)
 {
     const struct site *site = run->setting->site;
-    const struct site_table *nodes = &site->tables[CLUSTER_NODES];
+    const struct site_record *record = NULL;
     struct probe_request request;
     time_t start;
 
@@ -407,12 +407,12 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
         return;
     seen->has_gate = run->setting->has_gate || *site_config(site, "Prolog") ||
                      *site_config(site, "PrologSlurmctld");
-    for (size_t i = 0; i < nodes->count && !is_stopped(run); i++) {
-        const char *name = site_value(&nodes->records[i], "NodeName");
+    while (!is_stopped(run) && site_next(site, CLUSTER_NODES, &record)) {
+        const char *name = site_value(record, "NodeName");
         struct seen_node node = {.answer = PROBE_SILENT};
 
         if (hostlist_contains(&run->setting->certified, name) ||
-            !is_in_partition(run->setting, who, i))
+            !is_in_partition(run->setting, who, record))
             continue;
         request_make(run, who, &request);
         request.reservation = "";
