@@ -16,20 +16,15 @@ struct preemption {
     const char *mode;          /* PreemptMode of the cluster */
 };
 
-static bool has_mode(const char *mode, const char *word)
-{
-    return site_list_has(mode, word);
-}
-
 /* Whether preempted jobs lose their nodes. */
 static bool is_removal(const char *mode)
 {
-    return has_mode(mode, "REQUEUE") || has_mode(mode, "CANCEL");
+    return site_list_has(mode, "REQUEUE") || site_list_has(mode, "CANCEL");
 }
 
 static bool is_off(const char *mode)
 {
-    return !is_removal(mode) && !has_mode(mode, "SUSPEND");
+    return !is_removal(mode) && !site_list_has(mode, "SUSPEND");
 }
 
 /* The mode by which jobs of the QOS are preempted. */
@@ -73,12 +68,12 @@ static void check_lists(struct policy_findings *findings, const struct preemptio
     const struct site *site = preemption->site;
     const char *type = site_config(site, "PreemptType");
     const struct site_record *first = NULL, *qos = NULL;
-    bool is_within = has_mode(preemption->mode, "WITHIN"), has_preemptible = false;
+    bool is_within = site_list_has(preemption->mode, "WITHIN"), has_preemptible = false;
 
     while (site_next(site, CLUSTER_QOS, &qos)) {
         if (!first && *site_value(qos, "Preempt"))
             first = qos;
-        is_within = is_within || has_mode(site_value(qos, "PreemptMode"), "WITHIN");
+        is_within = is_within || site_list_has(site_value(qos, "PreemptMode"), "WITHIN");
         has_preemptible = has_preemptible ||
                           (is_preempted(preemption, qos) && !is_off(qos_mode(preemption, qos)));
     }
@@ -159,13 +154,13 @@ static void check_mode(struct policy_findings *findings, const struct preemption
 {
     const struct site *site = preemption->site;
     const struct site_record *node = NULL;
-    bool is_suspend = has_mode(mode, "SUSPEND");
+    bool is_suspend = site_list_has(mode, "SUSPEND");
 
-    if (has_mode(mode, "REQUEUE") && strcmp(site_config(site, "JobRequeue"), "0") == 0 &&
+    if (site_list_has(mode, "REQUEUE") && strcmp(site_config(site, "JobRequeue"), "0") == 0 &&
         !policy_has(findings, POLICY_REQUEUE_OFF))
         policy_add(findings, POLICY_REQUEUE_OFF, "JobRequeue", object,
                    "PreemptMode=%s, but JobRequeue is 0", mode);
-    if (is_suspend && !has_mode(preemption->mode, "GANG") &&
+    if (is_suspend && !site_list_has(preemption->mode, "GANG") &&
         !policy_has(findings, POLICY_SUSPEND_WITHOUT_GANG))
         policy_add(findings, POLICY_SUSPEND_WITHOUT_GANG, "PreemptMode", object,
                    "PreemptMode=%s, but the cluster's is %s", mode,
@@ -244,7 +239,7 @@ static void check_partitions(struct policy_findings *findings, const struct pree
         if (ways > 1 && is_removal(mode))
             policy_add(findings, POLICY_FORCE_SHARES_FIRST, "PartitionName", object.text,
                        "OverSubscribe=%s, and jobs are preempted by %s", share, mode);
-        if (has_mode(mode, "SUSPEND") && strcasecmp(share, "NO") == 0 &&
+        if (site_list_has(mode, "SUSPEND") && strcasecmp(share, "NO") == 0 &&
             (preemption->is_qos || is_lower(preemption, partition)))
             policy_add(findings, POLICY_SUSPEND_WITHOUT_SHARING, "PartitionName", object.text,
                        "OverSubscribe=NO, and jobs are preempted by %s", mode);

@@ -20,12 +20,6 @@ static void certified_plan(const struct intent_statement *statement,
              statement->who->user);
 }
 
-static void certified_probe(struct verify_run *run, const struct intent_statement *statement,
-                            struct verify_seen *seen)
-{
-    verify_uncertified(run, statement->who, seen);
-}
-
 static void certified_judge(const struct intent_statement *statement,
                             const struct verify_seen *seen, struct verify_result *result)
 {
@@ -53,5 +47,5 @@ static void certified_judge(const struct intent_statement *statement,
                     *node->message ? node->message : "not for a month");
 }
 
-const struct verify_kind verify_certified = {"Certified", keys, certified_plan, certified_probe,
+const struct verify_kind verify_certified = {"Certified", keys, certified_plan, verify_uncertified,
                                              certified_judge};

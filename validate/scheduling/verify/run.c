@@ -395,10 +395,11 @@ void verify_end(struct verify_run *run, struct seen_job *job)
     *job = one.jobs[0];
 }
 
-void verify_uncertified(struct verify_run *run, const struct intent_who *who,
+void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,
                         struct verify_seen *seen)
 {
     const struct site *site = run->setting->site;
+    const struct intent_who *who = statement->who;
     const struct site_record *record = NULL;
     struct probe_request request;
     time_t start;

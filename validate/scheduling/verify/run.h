@@ -63,7 +63,7 @@ void verify_factors(struct seen_job *job);
 void verify_end(struct verify_run *run, struct seen_job *job);
 /* Queries when a job would start on each node of the partition that has no certificate, until an
  * answer is final. */
-void verify_uncertified(struct verify_run *run, const struct intent_who *who,
+void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,
                         struct verify_seen *seen);
 
 #endif

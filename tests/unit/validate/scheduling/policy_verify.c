@@ -35,7 +35,7 @@ void verify_end(struct verify_run *run, struct seen_job *job)
 {
 }
 
-void verify_uncertified(struct verify_run *run, const struct intent_who *who,
+void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,
                         struct verify_seen *seen)
 {
 }
