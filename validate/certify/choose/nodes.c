@@ -346,6 +346,24 @@ static int select_group(struct certify *certify, struct error *err)
     return 0;
 }
 
+/* Adds the nodes that the options choose. partition: that of the options, or NULL. Returns 0, or -1
+ * with err. */
+static int nodes_choose(struct certify *certify, const struct cluster_partition *partition,
+                        struct error *err)
+{
+    if (certify->campaign)
+        return select_group(certify, err);
+    if (certify->options.nodes)
+        return select_named(certify, err) == 0 ? partners_add(certify, err) : -1;
+    if (select_all(certify, partition ? &partition->nodes : NULL, err) != 0 ||
+        (certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
+        (certify->options.is_idle && certify_idle(certify, err) != 0))
+        return -1;
+    if (certify->options.is_due)
+        certify_due(certify);
+    return 0;
+}
+
 int certify_select(struct certify *certify, struct error *err)
 {
     const struct cluster_partition *partition = NULL;
@@ -382,27 +400,7 @@ int certify_select(struct certify *certify, struct error *err)
             return error_set(err, "no partition %s in this cluster", wanted);
         }
     }
-    if (certify->campaign) {
-        if (select_group(certify, err) != 0) {
-            certify->count = 0;
-            return -1;
-        }
-    } else if (certify->options.nodes) {
-        if (select_named(certify, err) != 0 || partners_add(certify, err) != 0) {
-            certify->count = 0;
-            return -1;
-        }
-    } else {
-        if (select_all(certify, partition ? &partition->nodes : NULL, err) != 0 ||
-            (certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
-            (certify->options.is_idle && certify_idle(certify, err) != 0)) {
-            certify->count = 0;
-            return -1;
-        }
-        if (certify->options.is_due)
-            certify_due(certify);
-    }
-    if (certify_take_turns(certify, err) != 0) {
+    if (nodes_choose(certify, partition, err) != 0 || certify_take_turns(certify, err) != 0) {
         certify->count = 0;
         return -1;
     }
