@@ -98,6 +98,13 @@ static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job
     return false;
 }
 
+/* Removes a run; the last takes its place. */
+static void run_drop(struct hostlist *runs, size_t place)
+{
+    free(runs->names[place]);
+    runs->names[place] = runs->names[--runs->count];
+}
+
 /* Finds the runs that have a reservation or a mark, but neither a job nor a locked journal. Returns
  * 0, or -1 with err. */
 static int jobless(const struct cluster_operations *operations, const struct cluster *cluster,
@@ -108,8 +115,7 @@ static int jobless(const struct cluster_operations *operations, const struct clu
     int count = 0;
 
     *runs = (struct hostlist){0};
-    for (size_t i = 0; i < cluster->runs.count; i++)
-        hostlist_append(runs, cluster->runs.names[i]);
+    hostlist_append_all(runs, (const char *const *)cluster->runs.names, cluster->runs.count);
     for (size_t i = 0; i < cluster->node_count; i++) {
         char run[64];
 
@@ -122,15 +128,10 @@ static int jobless(const struct cluster_operations *operations, const struct clu
         hostlist_clear(runs);
         return -1;
     }
-    for (size_t i = 0; i < runs->count;) {
-        if (!has_job(runs->names[i], battery_uid, jobs, count) &&
-            !journal_is_locked(directory, runs->names[i])) {
-            i++;
-            continue;
-        }
-        free(runs->names[i]);
-        runs->names[i] = runs->names[--runs->count];
-    }
+    for (size_t i = runs->count; i-- > 0;)
+        if (has_job(runs->names[i], battery_uid, jobs, count) ||
+            journal_is_locked(directory, runs->names[i]))
+            run_drop(runs, i);
     free(jobs);
     return 0;
 }
@@ -158,16 +159,12 @@ void retest_spare(struct cluster *cluster, const struct hostlist *reservations)
 {
     struct hostlist *runs = &cluster->runs;
 
-    for (size_t i = 0; i < runs->count;) {
+    for (size_t i = runs->count; i-- > 0;) {
         char reservation[96];
 
         snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", runs->names[i]);
-        if (!hostlist_contains(reservations, reservation)) {
-            i++;
-            continue;
-        }
-        free(runs->names[i]);
-        runs->names[i] = runs->names[--runs->count];
+        if (hostlist_contains(reservations, reservation))
+            run_drop(runs, i);
     }
 }
 
@@ -299,12 +296,9 @@ int retest_leftovers(const struct cluster_operations *operations, const struct c
         if (marks_now != marks)
             begin = clock_s();
         marks = marks_now;
-        for (size_t i = 0; rv == 0 && i < suspects.count;)
-            if (hostlist_contains(&runs, suspects.names[i])) {
-                i++;
-            } else {
-                free(suspects.names[i]);
-                suspects.names[i] = suspects.names[--suspects.count];
+        for (size_t i = rv == 0 ? suspects.count : 0; i-- > 0;)
+            if (!hostlist_contains(&runs, suspects.names[i])) {
+                run_drop(&suspects, i);
                 marks = marks_hash(&now, &suspects);
             }
         if (suspects.count == 0 || clock_s() - begin >= confirm_s)
