@@ -21,42 +21,39 @@ static enum availability availability_of(const struct cluster_node *node, enum p
                : AVAILABILITY_BUSY;
 }
 
-/* Of each node of the cluster: its role, and whether the campaign still has to test it or has
- * certified it. */
+/* A node of the cluster: its role, and whether the campaign still has to test it or has certified
+ * it. */
+struct role {
+    enum plan_role role;
+    bool is_left, is_certified;
+    bool has_partition;   /* one that a run may use */
+    bool is_of_partition; /* in the group's partition */
+    bool is_waiting;      /* for one more free node: links needs two */
+};
+
 struct role_table {
-    enum plan_role *roles;
-    bool *is_left, *is_certified;
-    bool *has_partition;   /* one that a run may use */
-    bool *is_of_partition; /* in the group's partition */
-    bool *is_waiting;      /* for one more free node: links needs two */
-    const char **ready;    /* names */
+    struct role *nodes;
+    const char **ready; /* names */
 };
 
 static int role_table_make(const struct cluster *cluster, const struct campaign *campaign,
                            struct role_table *table)
 {
-    size_t count = cluster->node_count + 1;
     struct name_index index;
 
-    *table = (struct role_table){.roles = calloc(count, sizeof *table->roles),
-                                 .is_left = calloc(count, sizeof *table->is_left),
-                                 .is_certified = calloc(count, sizeof *table->is_certified),
-                                 .has_partition = calloc(count, sizeof *table->has_partition),
-                                 .is_of_partition = calloc(count, sizeof *table->is_of_partition),
-                                 .is_waiting = calloc(count, sizeof *table->is_waiting),
-                                 .ready = calloc(count, sizeof *table->ready)};
-    if (!table->roles || !table->is_left || !table->is_certified || !table->has_partition ||
-        !table->is_of_partition || !table->is_waiting || !table->ready ||
-        hostlist_index(&campaign->nodes, &index) != 0)
+    table->nodes = calloc(cluster->node_count + 1, sizeof *table->nodes);
+    table->ready = calloc(cluster->node_count + 1, sizeof *table->ready);
+    if (!table->nodes || !table->ready || hostlist_index(&campaign->nodes, &index) != 0)
         return -1;
     for (size_t i = 0; i < cluster->node_count; i++) {
         long place = name_index_find(&index, cluster->nodes[i].name);
         struct plan plan;
 
         plan_node(&cluster->nodes[i], false, false, &plan);
-        table->roles[i] = plan.role;
-        table->is_left[i] = place >= 0 && campaign->states[place] == CAMPAIGN_LEFT;
-        table->is_certified[i] = place >= 0 && campaign->states[place] == CAMPAIGN_CERTIFIED;
+        table->nodes[i] = (struct role){
+            .role = plan.role,
+            .is_left = place >= 0 && campaign->states[place] == CAMPAIGN_LEFT,
+            .is_certified = place >= 0 && campaign->states[place] == CAMPAIGN_CERTIFIED};
     }
     name_index_clear(&index);
     return 0;
@@ -64,25 +61,20 @@ static int role_table_make(const struct cluster *cluster, const struct campaign 
 
 static void role_table_clear(struct role_table *table)
 {
-    free(table->roles);
-    free(table->is_left);
-    free(table->is_certified);
-    free(table->has_partition);
-    free(table->is_of_partition);
-    free(table->is_waiting);
+    free(table->nodes);
     free(table->ready);
 }
 
-/* Sets is_member of the cluster's nodes that are in the partition. */
+/* Sets is_of_partition of all nodes, for that partition. */
 static int partition_mark(const struct cluster *cluster, const struct cluster_partition *partition,
-                          bool *is_member)
+                          struct role_table *table)
 {
     struct name_index members;
 
     if (hostlist_index(&partition->nodes, &members) != 0)
         return -1;
     for (size_t i = 0; i < cluster->node_count; i++)
-        is_member[i] |= name_index_has(&members, cluster->nodes[i].name);
+        table->nodes[i].is_of_partition = name_index_has(&members, cluster->nodes[i].name);
     name_index_clear(&members);
     return 0;
 }
@@ -98,21 +90,26 @@ static bool is_usable(const struct cluster_partition *partition, const char *wan
 static int role_table_partition(const struct cluster *cluster, const char *wanted,
                                 struct role_table *table)
 {
-    for (size_t i = 0; i < cluster->partition_count; i++)
-        if (is_usable(&cluster->partitions[i], wanted) &&
-            partition_mark(cluster, &cluster->partitions[i], table->has_partition) != 0)
+    for (size_t i = 0; i < cluster->partition_count; i++) {
+        if (!is_usable(&cluster->partitions[i], wanted))
+            continue;
+        if (partition_mark(cluster, &cluster->partitions[i], table) != 0)
             return -1;
+        for (size_t k = 0; k < cluster->node_count; k++)
+            table->nodes[k].has_partition |= table->nodes[k].is_of_partition;
+    }
     return 0;
 }
 
 static enum availability availability_in(const struct cluster *cluster,
                                          const struct role_table *table, size_t node)
 {
-    enum availability availability = availability_of(&cluster->nodes[node], table->roles[node]);
+    const struct role *role = &table->nodes[node];
+    enum availability availability = availability_of(&cluster->nodes[node], role->role);
 
-    return !table->has_partition[node]                                     ? AVAILABILITY_AWAY
-           : availability == AVAILABILITY_READY && table->is_waiting[node] ? AVAILABILITY_BUSY
-                                                                           : availability;
+    return !role->has_partition                                     ? AVAILABILITY_AWAY
+           : availability == AVAILABILITY_READY && role->is_waiting ? AVAILABILITY_BUSY
+                                                                    : availability;
 }
 
 /* Counts the nodes that are left, and finds the partition that has most of the ready ones. */
@@ -121,7 +118,7 @@ static void role_table_sort(const struct cluster *cluster, const char *wanted,
 {
     group->ready = group->busy = group->away = 0;
     for (size_t i = 0; i < cluster->node_count; i++) {
-        if (!table->is_left[i])
+        if (!table->nodes[i].is_left)
             continue;
         switch (availability_in(cluster, table, i)) {
         case AVAILABILITY_READY:
@@ -149,9 +146,10 @@ static int partners_add(const struct cluster *cluster, const struct role_table *
     for (int is_any = 0; is_any <= (is_alone && partners->count < CERTIFY_PARTNERS); is_any++)
         for (size_t i = 0; i < cluster->node_count; i++) {
             const struct cluster_node *node = &cluster->nodes[i];
+            const struct role *role = &table->nodes[i];
 
-            if (table->roles[i] == ROLE_TEST && table->is_of_partition[i] && node->is_responding &&
-                table->is_certified[i] == !is_any && !name_index_has(wanted, node->name) &&
+            if (role->role == ROLE_TEST && role->is_of_partition && node->is_responding &&
+                role->is_certified == !is_any && !name_index_has(wanted, node->name) &&
                 hostlist_append(partners, node->name) != 0)
                 return -1;
         }
@@ -181,18 +179,17 @@ static int group_fill(const struct cluster *cluster, struct role_table *table, s
     hostlist_clear(&group->wanted);
     hostlist_clear(&group->partners);
     *alone = -1;
-    memset(table->is_of_partition, 0, cluster->node_count * sizeof *table->is_of_partition);
     if (!group->partition)
         return 0;
     most = most_in(group->partition, most);
-    rv = partition_mark(cluster, group->partition, table->is_of_partition);
+    rv = partition_mark(cluster, group->partition, table);
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
-        if (!table->is_left[i] || !table->is_of_partition[i] ||
+        if (!table->nodes[i].is_left || !table->nodes[i].is_of_partition ||
             availability_in(cluster, table, i) != AVAILABILITY_READY ||
             (most > 0 && group->wanted.count == most))
             continue;
         rv = hostlist_append(&group->wanted, cluster->nodes[i].name);
-        if (!role_is_testable(table->roles[i]))
+        if (!role_is_testable(table->nodes[i].role))
             continue;
         testable++;
         *alone = (long)i;
@@ -211,8 +208,8 @@ static int group_fill(const struct cluster *cluster, struct role_table *table, s
 static bool is_one_busy(const struct cluster *cluster, const struct role_table *table, long alone)
 {
     for (size_t i = 0; i < cluster->node_count; i++)
-        if (table->is_of_partition[i] && i != (size_t)alone &&
-            availability_of(&cluster->nodes[i], table->roles[i]) == AVAILABILITY_BUSY)
+        if (table->nodes[i].is_of_partition && i != (size_t)alone &&
+            availability_of(&cluster->nodes[i], table->nodes[i].role) == AVAILABILITY_BUSY)
             return true;
     return false;
 }
@@ -241,7 +238,7 @@ static int alone_place(const struct cluster *cluster, const char *wanted, size_t
     }
     if (still < 0)
         return 0;
-    table->is_waiting[alone] = is_any_busy;
+    table->nodes[alone].is_waiting = is_any_busy;
     group->partition = first;
     return is_any_busy ? 1 : group_fill(cluster, table, most, group, &still);
 }
