@@ -273,26 +273,20 @@ int process_run(const struct process *process, struct process_result *result, st
     streams[0].text = malloc(LINE_MAX_BYTES + 1);
     streams[1].text = malloc(LINE_MAX_BYTES + 1);
     if (!streams[0].text || !streams[1].text || pipe2(out, O_CLOEXEC) || pipe2(error, O_CLOEXEC) ||
-        pipe2(failed, O_CLOEXEC | O_NONBLOCK)) {
-        error_set(err, "cannot start %s: %m", process->argv[0]);
+        pipe2(failed, O_CLOEXEC | O_NONBLOCK))
         goto done;
-    }
     if (process->input || process->holds_input
             ? pipe2(in, O_CLOEXEC)
-            : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
-        error_set(err, "cannot start %s: %m", process->argv[0]);
+            : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
         goto done;
-    }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
         child_run(process, parent, in[0], out[1], error[1], failed[1]);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (pid < 0) {
-        error_set(err, "cannot start %s: %m", process->argv[0]);
+    if (pid < 0)
         goto done;
-    }
     setpgid(pid, pid); /* parent or child, whichever comes first */
     close(failed[1]);
     close(out[1]);
@@ -311,7 +305,6 @@ int process_run(const struct process *process, struct process_result *result, st
     in[1] = -1;
     if (read(failed[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
         errno = reason;
-        error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
     if (has_reported(process) && result->end != PROCESS_STOPPED) {
@@ -323,6 +316,8 @@ int process_run(const struct process *process, struct process_result *result, st
     }
     rv = 0;
 done:
+    if (rv != 0) /* each failure has an errno */
+        error_set(err, "cannot start %s: %m", process->argv[0]);
     close_pair(in);
     close_pair(out);
     close_pair(error);
