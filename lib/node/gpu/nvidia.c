@@ -30,20 +30,6 @@ static void read_driver(const char *root, char *version, size_t size)
     }
 }
 
-/* Returns whether the GPU is divided into GPU instances, which are directories "gi7" in its
- * directory mig (NVIDIA's MIG User Guide, "/proc based nvidia-capabilities"). */
-static bool has_mig_instances(const char *root, long minor)
-{
-    char **names;
-    size_t count = sysfs_names(root, &names, "proc/driver/nvidia/capabilities/gpu%ld/mig", minor);
-    bool found = false;
-
-    for (size_t i = 0; i < count && !found; i++)
-        found = strncmp(names[i], "gi", 2) == 0;
-    sysfs_names_free(names, count);
-    return found;
-}
-
 /* Reads the value of a line "KEY value". Leaves value unchanged if there is no such line or
  * value. */
 static void read_key(const char *text, const char *key, char *value, size_t size)
@@ -71,6 +57,16 @@ static size_t count_entries(const char *root, const char *directory, const char 
     }
     sysfs_names_free(names, count);
     return found;
+}
+
+/* Returns whether the GPU is divided into GPU instances, which are directories "gi7" in its
+ * directory mig (NVIDIA's MIG User Guide, "/proc based nvidia-capabilities"). */
+static bool has_mig_instances(const char *root, long minor)
+{
+    char directory[64];
+
+    snprintf(directory, sizeof directory, "proc/driver/nvidia/capabilities/gpu%ld/mig", minor);
+    return count_entries(root, directory, "gi", NULL) > 0;
 }
 
 static size_t count_compute_instances(const char *root, const char *instance)
