@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/process.h"
 
@@ -51,30 +52,21 @@ int cluster_show(enum cluster_text what, const char *cluster, char **text, struc
 
 int cluster_show_job(uint32_t id, char **text, struct error *err)
 {
-    char number[16];
-
-    snprintf(number, sizeof number, "%u", id);
-    return process_output(
-        (const char *const[]){"scontrol", "-o", "show", "job", id ? number : NULL, NULL}, SHOW_S,
-        text, err);
+    return process_output((const char *const[]){"scontrol", "-o", "show", "job",
+                                                id ? text_line("%u", id).text : NULL, NULL},
+                          SHOW_S, text, err);
 }
 
 int cluster_show_priority(uint32_t id, char **text, struct error *err)
 {
-    char number[16];
-
-    snprintf(number, sizeof number, "%u", id);
-    return process_output(
-        (const char *const[]){"sprio", "-h", "-o", CLUSTER_PRIORITY_FORMAT, "-j", number, NULL},
-        SHOW_S, text, err);
+    return process_output((const char *const[]){"sprio", "-h", "-o", CLUSTER_PRIORITY_FORMAT, "-j",
+                                                text_line("%u", id).text, NULL},
+                          SHOW_S, text, err);
 }
 
 int cluster_show_script(uint32_t id, char **text, struct error *err)
 {
-    char number[16];
-
-    snprintf(number, sizeof number, "%u", id);
-    return process_output(
-        (const char *const[]){"scontrol", "write", "batch_script", number, "-", NULL}, SHOW_S, text,
-        err);
+    return process_output((const char *const[]){"scontrol", "write", "batch_script",
+                                                text_line("%u", id).text, "-", NULL},
+                          SHOW_S, text, err);
 }
