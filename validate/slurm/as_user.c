@@ -30,10 +30,13 @@ int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        if (user && user_become(user) != 0)
+        if (user && user_become(user) != 0) {
             answer.reason = errno;
-        else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
+        } else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent) {
+            wanted->user_id = getuid();
+            wanted->group_id = getgid();
             answer.reason = request(wanted, &answer.value);
+        }
         _exit(write(ends[1], &answer, sizeof answer) != (ssize_t)sizeof answer);
     }
     reason = errno;
@@ -54,8 +57,6 @@ int as_user_would_start(job_desc_msg_t *wanted, uint32_t *start)
 {
     will_run_response_msg_t *answer = NULL;
 
-    wanted->user_id = getuid();
-    wanted->group_id = getgid();
     if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS || !answer)
         return errno ? errno : ESLURM_INTERNAL;
     *start = (uint32_t)answer->start_time;

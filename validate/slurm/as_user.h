@@ -14,8 +14,9 @@ typedef int as_user_fn(job_desc_msg_t *wanted, uint32_t *answer);
 /* Queries when Slurm would start the job, now or later: *answer, in seconds since 1970. */
 as_user_fn as_user_would_start;
 
-/* Calls request() in a child process that has become the user; NULL: as this process. Returns what
- * request() returns, or the errno of what kept the child from calling it. */
+/* Calls request() in a child process that has become the user; NULL: as this process. Sets wanted's
+ * user there. Returns what request() returns, or the errno of what kept the child from calling it.
+ */
 int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted, uint32_t *answer);
 
 #endif

@@ -4,7 +4,6 @@
 #include "validate/slurm/preempts.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/as_user.h"
@@ -13,8 +12,6 @@ static int query(job_desc_msg_t *wanted, uint32_t *is_any)
 {
     will_run_response_msg_t *answer = NULL;
 
-    wanted->user_id = getuid();
-    wanted->group_id = getgid();
     if (slurm_job_will_run2(wanted, &answer) == SLURM_SUCCESS && answer)
         *is_any = answer->preemptee_job_id != NULL; /* a list, or none */
     return 0;

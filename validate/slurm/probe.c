@@ -41,8 +41,6 @@ static int submit(job_desc_msg_t *wanted, uint32_t *id)
 {
     submit_response_msg_t *answer = NULL;
 
-    wanted->user_id = getuid();
-    wanted->group_id = getgid();
     if (slurm_submit_batch_job(wanted, &answer) != SLURM_SUCCESS || !answer)
         return errno ? errno : ESLURM_INTERNAL;
     *id = release_submitted_id(answer);
