@@ -265,8 +265,11 @@ static int set_text(const struct conf_key *key, const char *value, bool is_good,
     return 0;
 }
 
-static int set_integer(const struct conf_key *key, const char *value, int *field, struct error *err)
+/* Parses a number, share or time within the key's limits, or the key's word. */
+static int parse_number(const struct conf_key *key, const char *value, double *field,
+                        struct error *err)
 {
+    bool is_time = key->kind == KIND_TIME || key->kind == KIND_LONG_TIME;
     const char *end = value;
     double number;
 
@@ -274,10 +277,14 @@ static int set_integer(const struct conf_key *key, const char *value, int *field
         *field = key->word_value;
         return 0;
     }
-    if (!quantity_parse_decimal(&end, &number) || *end || number < key->minimum ||
-        number > key->maximum || number != (int)number)
+    if (is_time ? !quantity_parse_time(value, &number)
+                : !quantity_parse_decimal(&end, &number) ||
+                      (*end && !(key->kind == KIND_PERCENT && strcmp(end, "%") == 0)))
         return not_allowed(key, value, err);
-    *field = (int)number;
+    if (number < key->minimum || number > key->maximum ||
+        (key->kind == KIND_INTEGER && number != (int)number))
+        return not_allowed(key, value, err);
+    *field = number;
     return 0;
 }
 
@@ -292,35 +299,6 @@ static int set_ports(const struct conf_key *key, const char *value, int *fields,
         return not_allowed(key, value, err);
     fields[0] = (int)first;
     fields[1] = (int)last;
-    return 0;
-}
-
-static int parse_time(const struct conf_key *key, const char *value, double *seconds,
-                      struct error *err)
-{
-    double number;
-
-    if (key->word && strcasecmp(value, key->word) == 0) {
-        *seconds = key->word_value;
-        return 0;
-    }
-    if (!quantity_parse_time(value, &number) || number < key->minimum || number > key->maximum)
-        return not_allowed(key, value, err);
-    *seconds = number;
-    return 0;
-}
-
-static int set_number(const struct conf_key *key, const char *value, double *field,
-                      struct error *err)
-{
-    const char *end = value;
-    double number;
-
-    if (!quantity_parse_decimal(&end, &number) ||
-        (*end && !(key->kind == KIND_PERCENT && strcmp(end, "%") == 0)) || number < key->minimum ||
-        number > key->maximum)
-        return not_allowed(key, value, err);
-    *field = number;
     return 0;
 }
 
@@ -372,7 +350,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
                    struct error *err)
 {
     void *field = (char *)conf + key->offset;
-    double seconds = 0;
+    double number = 0;
 
     switch (key->kind) {
     case KIND_INTERFACE:
@@ -396,7 +374,10 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     case KIND_COMPARE:
         return conf_compare_parse(value, field) == 0 ? 0 : not_allowed(key, value, err);
     case KIND_INTEGER:
-        return set_integer(key, value, field, err);
+        if (parse_number(key, value, &number, err) != 0)
+            return -1;
+        *(int *)field = (int)number;
+        return 0;
     case KIND_YES_NO:
         if (strcasecmp(value, "yes") != 0 && strcasecmp(value, "no") != 0)
             return not_allowed(key, value, err);
@@ -405,15 +386,14 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     case KIND_PORTS:
         return set_ports(key, value, field, err);
     case KIND_LONG_TIME:
-        if (parse_time(key, value, &seconds, err) != 0)
+        if (parse_number(key, value, &number, err) != 0)
             return -1;
-        *(long *)field = (long)seconds;
+        *(long *)field = (long)number;
         return 0;
     case KIND_TIME:
-        return parse_time(key, value, field, err);
     case KIND_PERCENT:
     case KIND_DECIMAL:
-        return set_number(key, value, field, err);
+        return parse_number(key, value, field, err);
     case KIND_POLICY:
         for (int policy = POLICY_IGNORE; policy <= POLICY_REFUSE; policy++)
             if (strcasecmp(value, conf_policy_name((enum conf_policy)policy)) == 0) {
