@@ -247,17 +247,12 @@ void conf_clear(struct conf *conf)
     hostlist_clear(&conf->services);
     conf_site_clear(conf);
     free(conf->reports);
-    conf->reports = NULL;
-    conf->report_count = 0;
     free(conf->kernel_rules);
-    conf->kernel_rules = NULL;
-    conf->kernel_rule_count = 0;
     for (size_t i = 0; i < conf->nominal_speed_count; i++)
         hostlist_clear(&conf->nominal_speeds[i].interfaces);
-    conf->nominal_speed_count = 0;
     for (size_t i = 0; i < conf->netif_line_count; i++)
         netif_line_clear(&conf->netif_lines[i]);
-    conf->netif_line_count = 0;
+    *conf = (struct conf){0};
 }
 
 static const struct conf_key *nearest_key(const char *name)

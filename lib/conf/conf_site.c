@@ -401,7 +401,4 @@ void conf_site_clear(struct conf *conf)
     }
     free(conf->islands);
     free(conf->variables);
-    conf->islands = NULL;
-    conf->variables = NULL;
-    conf->island_count = conf->variable_count = 0;
 }
