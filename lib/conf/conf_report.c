@@ -16,14 +16,6 @@ const char *conf_report_format(size_t index)
     return index < FORMATS ? formats[index] : NULL;
 }
 
-static int format_wrong(const char *value, struct error *err)
-{
-    return error_set(err,
-                     "found \"%.60s\", allowed table, html, junit, prometheus, csv or json, a "
-                     "colon and an absolute path",
-                     value);
-}
-
 /* Checks a path with %r (the run's name) and %% (a percent sign). */
 static int path_check(const char *path, struct error *err)
 {
@@ -47,7 +39,10 @@ int conf_report_set(struct conf *conf, const char *value, struct error *err)
                            strncmp(value, formats[i], strlen(formats[i])) != 0))
         i++;
     if (i == FORMATS || colon[1] != '/')
-        return format_wrong(value, err);
+        return error_set(err,
+                         "found \"%.60s\", allowed table, html, junit, prometheus, csv or json, a "
+                         "colon and an absolute path",
+                         value);
     if (path_check(colon + 1, err) != 0)
         return -1;
     if (!GROW(conf->reports, conf->report_count))
