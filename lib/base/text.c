@@ -94,6 +94,16 @@ char *text_time(char *text, size_t size, const char *format, time_t time)
     return text;
 }
 
+bool text_is_name(const char *text, const char *others, size_t size)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    size_t length = 0;
+
+    while (text[length] && (strchr(letters, text[length]) || strchr(others, text[length])))
+        length++;
+    return length > 0 && length < size && !text[length];
+}
+
 size_t text_distance(const char *one, const char *other)
 {
     enum { LONGEST = 64 };

@@ -2,6 +2,7 @@
 #ifndef MUSTER_TEXT_H
 #define MUSTER_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -30,6 +31,10 @@ const char *text_after(const char *text, const char *begin);
 /* Formats the time in UTC by strftime()'s format; "" if that is not possible. Returns text. */
 char *text_time(char *text, size_t size, const char *format, time_t time)
     __attribute__((format(strftime, 3, 0)));
+
+/* Returns whether the text is not empty, fits size bytes, and consists of ASCII letters, digits and
+ * these other characters. */
+bool text_is_name(const char *text, const char *others, size_t size);
 
 /* Returns the text, or "" for NULL. */
 static inline const char *text_of(const char *text)

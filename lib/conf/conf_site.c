@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 
 /* The keys whose values have several words, Island and Variable. Each may occur any number of
  * times. */
@@ -100,15 +101,6 @@ static void *line_add(void **table, size_t *count, size_t size, const char *key,
 
 /* ---------------------------------------------------------------- islands */
 
-static bool is_plain_name(const char *name, size_t size)
-{
-    size_t length = strlen(name);
-
-    return length > 0 && length < size &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-               length;
-}
-
 /* Checks that no other island has the same name or one of the nodes. Returns 0, or -1 with err. */
 static int island_is_new(const struct conf *conf, const struct island *island, struct error *err)
 {
@@ -134,7 +126,7 @@ static int island_is_new(const struct conf *conf, const struct island *island, s
 
 static int island_read(const struct words *words, struct island *island, struct error *err)
 {
-    if (words->count == 0 || !is_plain_name(words->word[0], sizeof island->name))
+    if (words->count == 0 || !text_is_name(words->word[0], "._-", sizeof island->name))
         return error_set(err,
                          "found the name \"%.40s\", allowed at most %zu letters, digits, . _ -",
                          words->count > 0 ? words->word[0] : "", sizeof island->name - 1);
@@ -204,11 +196,9 @@ static const char *const action_names[] = {"set", "extend", "leave", "forbid"};
 static int check_variable_name(const char *name, struct error *err)
 {
     static const char *const kept[] = {"SLURM", "_SLURM", "SPANK", "_SPANK", "MUSTER"};
-    size_t length = strlen(name);
 
-    if (length == 0 || length >= sizeof((struct variable_line *)0)->name ||
-        isdigit((unsigned char)*name) ||
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length)
+    if (!text_is_name(name, "_", sizeof((struct variable_line *)0)->name) ||
+        isdigit((unsigned char)*name))
         return error_set(err, "found the variable \"%.70s\", allowed letters, digits and _", name);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (strncmp(name, kept[i], strlen(kept[i])) == 0)

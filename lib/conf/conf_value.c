@@ -4,6 +4,7 @@
 #include "lib/base/text.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -94,22 +95,13 @@ static int not_allowed(const struct conf_key *key, const char *found, struct err
 
 static bool is_interface_name(const char *name)
 {
-    size_t length = strlen(name);
-
-    if (length == 0 || length >= sizeof((struct conf *)0)->management_interface)
-        return false;
-    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:") ==
-           length;
+    return text_is_name(name, "._-:", sizeof((struct conf *)0)->management_interface);
 }
 
 /* Returns whether it is a user name for useradd, but not root. A number is not one. */
 static bool is_user_name(const char *name)
 {
-    size_t length = strlen(name);
-
-    return length > 0 && length < sizeof((struct conf *)0)->battery_user &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-               length &&
+    return text_is_name(name, "._-", sizeof((struct conf *)0)->battery_user) &&
            strcspn(name, "0123456789.-") > 0 && strcmp(name, "root") != 0;
 }
 
@@ -162,9 +154,7 @@ static bool is_list_item(enum conf_kind kind, const char *item)
         return item[0] == '/' && (!strchr(strrchr(item, '/'), ':') ||
                                   strcmp(strchr(strrchr(item, '/'), ':'), ":rw") == 0);
     case KIND_SERVICES: /* systemd.unit(5) */
-        return item[0] != '\0' &&
-               item[strspn(item, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                 ":-_.\\@")] == '\0';
+        return text_is_name(item, ":-_.\\@", SIZE_MAX);
     default:
         return is_interface_name(item);
     }

@@ -191,15 +191,12 @@ void netif_line_allowed(char *text, size_t size)
 
 bool netif_is_name(const char *name)
 {
-    size_t length = strlen(name);
-
-    if (length == 0 || length >= NETIF_NAME || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return false;
     /* the kernel has directories of these names beside those of interfaces */
     if (strcmp(name, "all") == 0 || strcmp(name, "default") == 0)
         return false;
-    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-           length;
+    return text_is_name(name, "._-", NETIF_NAME);
 }
 
 /* ---------------------------------------------------------------- addresses */

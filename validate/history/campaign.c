@@ -19,12 +19,7 @@
 
 bool campaign_is_name(const char *name)
 {
-    size_t length = strlen(name);
-
-    for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)name[i]) && (i == 0 || !strchr("._-", name[i])))
-            return false;
-    return length > 0 && length < CAMPAIGN_NAME;
+    return isalnum((unsigned char)*name) && text_is_name(name, "._-", CAMPAIGN_NAME);
 }
 
 struct reading {

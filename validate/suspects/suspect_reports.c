@@ -24,11 +24,7 @@ void suspect_reports_directory(const char *root, char *path, size_t size)
 /* Whether it is a name that a node can have: letters, digits, '.', '-', '_', at most 63. */
 static bool is_node_name(const char *name)
 {
-    size_t length = strlen(name);
-
-    return length > 0 && length < sizeof((struct suspect_report *)0)->node && *name != '.' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-               length;
+    return *name != '.' && text_is_name(name, "._-", sizeof((struct suspect_report *)0)->node);
 }
 
 void suspect_report_describe(const struct suspect_report *report, char *text, size_t size)

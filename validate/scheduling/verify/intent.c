@@ -13,17 +13,13 @@
 #include "validate/scheduling/site.h"
 #include "validate/scheduling/verify/kinds.h"
 
-static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-
 /* -------------------------------------------------------------------------- values */
 
 static int take_name(const char *value, char *name, size_t size)
 {
-    size_t length = strlen(value);
-
-    if (length == 0 || length >= size || strspn(value, plain) != length)
+    if (!text_is_name(value, "._-", size))
         return -1;
-    memcpy(name, value, length + 1);
+    strcpy(name, value);
     return 0;
 }
 

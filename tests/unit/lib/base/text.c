@@ -40,6 +40,12 @@ int main(void)
     ok(text_after("a: b: 3\n", "b: ") == NULL, "... but not if it is inside a line");
     ok(text_after("", "b: ") == NULL, "... and NULL for an empty text");
 
+    ok(text_is_name("mlx5_0", "_", 7), "letters, digits and an underscore are a name");
+    ok(!text_is_name("mlx5_0", "_", 6), "... but not if it is too long");
+    ok(!text_is_name("mlx5_0:1", "_", 20), "... nor with any other character");
+    ok(!text_is_name("", "_", 20), "... nor if it is empty");
+    ok(!text_is_name("caf\xc3\xa9", "_", 20), "... nor with a letter that is not of ASCII");
+
     is_int(text_distance("DrainCap", "draincaps"), 1, "an added letter is a distance of 1");
     is_int(text_distance("kitten", "sitting"), 3, "... two changed letters and an added one of 3");
     is_int(text_distance("", "four"), 4, "... a missing word that of its letters");
