@@ -25,7 +25,8 @@
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
-#define SAY(...) text_put(found, DOCTOR_FOUND, __VA_ARGS__)
+/* Sets found to the text, and returns the verdict, so that a check can end with it. */
+#define FOUND(verdict, ...) (text_put(found, DOCTOR_FOUND, __VA_ARGS__), (verdict))
 
 static const char *path_below(const struct doctor_site *site, const char *path)
 {
@@ -47,21 +48,17 @@ static bool is_for_all(const struct doctor_site *site, const char *path, unsigne
 static enum verdict look_version(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     (void)site;
-    SAY("muster " PACKAGE_VERSION);
-    return VERDICT_PASS;
+    return FOUND(VERDICT_PASS, "muster " PACKAGE_VERSION);
 }
 
 static enum verdict look_slurm(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    if (*site->slurm_error.text) {
-        SAY("%s", site->slurm_error.text);
-        return *site->slurm_directory ? VERDICT_UNKNOWN : VERDICT_FAIL;
-    }
+    if (*site->slurm_error.text)
+        return FOUND(*site->slurm_directory ? VERDICT_UNKNOWN : VERDICT_FAIL, "%s",
+                     site->slurm_error.text);
     if (site->slurm.file_count > 0)
-        SAY("%s", site->slurm.files[0]);
-    else
-        SAY("%s/slurm.conf", site->slurm_directory);
-    return VERDICT_PASS;
+        return FOUND(VERDICT_PASS, "%s", site->slurm.files[0]);
+    return FOUND(VERDICT_PASS, "%s/slurm.conf", site->slurm_directory);
 }
 
 /* Reports a hash of the configuration file, so that nodes with another file differ. */
@@ -76,30 +73,23 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     unsigned mode;
     int rv = conf_load(path_below(site, path), &text, &err);
 
-    if (rv == 1) {
-        SAY("no %s: using the defaults", path);
-        return VERDICT_PASS;
-    }
-    if (rv != 0) {
-        SAY("%s", err.text);
-        return VERDICT_FAIL;
-    }
+    if (rv == 1)
+        return FOUND(VERDICT_PASS, "no %s: using the defaults", path);
+    if (rv != 0)
+        return FOUND(VERDICT_FAIL, "%s", err.text);
     sha256_start(&sum);
     sha256_add(&sum, text, strlen(text));
     sha256_end(&sum, digest);
     rv = conf_parse(path, text, &conf, &err);
     conf_clear(&conf);
     free(text);
-    if (rv != 0) {
-        SAY("%s", err.text);
-        return VERDICT_FAIL;
-    }
-    if (!is_for_all(site, path, &mode)) {
-        SAY("%s has mode %04o: users' srun cannot read it; chmod a+r", path, mode);
-        return VERDICT_FAIL;
-    }
-    SAY("%s is valid, checksum %02x%02x%02x%02x", path, digest[0], digest[1], digest[2], digest[3]);
-    return VERDICT_PASS;
+    if (rv != 0)
+        return FOUND(VERDICT_FAIL, "%s", err.text);
+    if (!is_for_all(site, path, &mode))
+        return FOUND(VERDICT_FAIL, "%s has mode %04o: users' srun cannot read it; chmod a+r", path,
+                     mode);
+    return FOUND(VERDICT_PASS, "%s is valid, checksum %02x%02x%02x%02x", path, digest[0], digest[1],
+                 digest[2], digest[3]);
 }
 
 /* Whether the plugin's file is there, where Slurm looks for it, _spank_plugin_find() of its
@@ -132,20 +122,19 @@ static enum verdict look_plugin(const struct doctor_site *site, char found[DOCTO
 
     plugstack_path(&site->slurm, *site->slurm_directory ? site->slurm_directory : "/etc/slurm",
                    stack, sizeof stack);
-    if (!is_for_all(site, stack, &mode)) {
-        SAY("%s has mode %04o: Slurm starts no srun of users, who cannot read it; chmod a+r", stack,
+    if (!is_for_all(site, stack, &mode))
+        return FOUND(
+            VERDICT_FAIL,
+            "%s has mode %04o: Slurm starts no srun of users, who cannot read it; chmod a+r", stack,
             mode);
-        return VERDICT_FAIL;
-    }
     is_on = plugstack_loads(site->root, stack, &line);
     is_there = has_plugin(site, is_on ? line.file : "spank_muster.so", where);
-    if (!is_on) {
-        SAY("off: no line of %s loads spank_muster.so, which is %sin %s", stack,
-            is_there ? "" : "not ", where);
-        return is_there ? VERDICT_WARN : VERDICT_FAIL;
-    }
-    SAY("%s by %s, %sin %s", line.need, stack, is_there ? "" : "not ", where);
-    return is_there ? VERDICT_PASS : VERDICT_FAIL;
+    if (!is_on)
+        return FOUND(is_there ? VERDICT_WARN : VERDICT_FAIL,
+                     "off: no line of %s loads spank_muster.so, which is %sin %s", stack,
+                     is_there ? "" : "not ", where);
+    return FOUND(is_there ? VERDICT_PASS : VERDICT_FAIL, "%s by %s, %sin %s", line.need, stack,
+                 is_there ? "" : "not ", where);
 }
 
 static enum verdict look_battery(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -155,13 +144,10 @@ static enum verdict look_battery(const struct doctor_site *site, char found[DOCT
 
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         snprintf(path, sizeof path, "%s/%s", MUSTER_BINDIR, programs[i]);
-        if (access(path_below(site, path), X_OK) != 0) {
-            SAY("%s: %s", path, strerror(errno));
-            return VERDICT_FAIL;
-        }
+        if (access(path_below(site, path), X_OK) != 0)
+            return FOUND(VERDICT_FAIL, "%s: %s", path, strerror(errno));
     }
-    SAY("its programs are in %s", MUSTER_BINDIR);
-    return VERDICT_PASS;
+    return FOUND(VERDICT_PASS, "its programs are in %s", MUSTER_BINDIR);
 }
 
 static enum verdict look_user(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -169,18 +155,17 @@ static enum verdict look_user(const struct doctor_site *site, char found[DOCTOR_
     const char *name = site->conf->battery_user;
     FILE *file = *site->root ? fopen(path_below(site, "/etc/passwd"), "re") : NULL;
     const struct passwd *user = NULL;
+    enum verdict verdict;
 
     if (!*site->root)
         user = getpwnam(name);
     while (file && (user = fgetpwent(file)) && strcmp(user->pw_name, name) != 0)
         ;
-    if (user)
-        SAY("%s, UID %u", name, (unsigned)user->pw_uid);
-    else
-        SAY("no user %s", name);
+    verdict = user ? FOUND(VERDICT_PASS, "%s, UID %u", name, (unsigned)user->pw_uid)
+                   : FOUND(VERDICT_FAIL, "no user %s", name);
     if (file)
         fclose(file);
-    return user ? VERDICT_PASS : VERDICT_FAIL;
+    return verdict;
 }
 
 struct worst {
@@ -305,15 +290,15 @@ static enum verdict look_neighbors(const struct doctor_site *site, char found[DO
     long long limit = sysfs_number(site->root, "proc/sys/net/ipv4/neigh/default/gc_thresh3");
     size_t nodes = nodes_named(&site->slurm), most = neighbors_most(site, nodes);
 
-    if (limit < 0 || nodes == 0) {
-        SAY("%s", limit < 0 ? "gc_thresh3 of the neighbor table cannot be read"
-                            : "slurm.conf names no nodes");
-        return VERDICT_SKIP;
-    }
-    SAY("the neighbor table holds %lld addresses (gc_thresh3), the nodes on this host's networks "
+    if (limit < 0 || nodes == 0)
+        return FOUND(VERDICT_SKIP, "%s",
+                     limit < 0 ? "gc_thresh3 of the neighbor table cannot be read"
+                               : "slurm.conf names no nodes");
+    return FOUND(
+        (long long)most > limit ? VERDICT_WARN : VERDICT_PASS,
+        "the neighbor table holds %lld addresses (gc_thresh3), the nodes on this host's networks "
         "may have %zu",
         limit, most);
-    return (long long)most > limit ? VERDICT_WARN : VERDICT_PASS;
 }
 
 static enum verdict look_space(const struct doctor_site *site, const char *path, double least_MB,
@@ -322,16 +307,12 @@ static enum verdict look_space(const struct doctor_site *site, const char *path,
     struct statvfs space;
     double free_MB;
 
-    if (statvfs(path_below(site, path), &space) != 0) {
-        SAY("%s: %s", path, strerror(errno));
-        return VERDICT_FAIL;
-    }
+    if (statvfs(path_below(site, path), &space) != 0)
+        return FOUND(VERDICT_FAIL, "%s: %s", path, strerror(errno));
     free_MB = (double)space.f_bavail * (double)space.f_frsize / 1e6;
-    if (free_MB >= least_MB)
-        SAY("%s has room", path);
-    else
-        SAY("%s has %.0f MB left, expected %.0f", path, free_MB, least_MB);
-    return free_MB >= least_MB ? VERDICT_PASS : VERDICT_FAIL;
+    if (free_MB < least_MB)
+        return FOUND(VERDICT_FAIL, "%s has %.0f MB left, expected %.0f", path, free_MB, least_MB);
+    return FOUND(VERDICT_PASS, "%s has room", path);
 }
 
 static enum verdict look_state(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -369,35 +350,28 @@ static enum verdict look_health(const struct doctor_site *site, char found[DOCTO
 {
     char program[200], interval[32], states[64];
 
-    if (!slurm_lines_value(&site->slurm, "HealthCheckProgram", program, sizeof program)) {
-        SAY("slurm.conf has no HealthCheckProgram");
-        return VERDICT_WARN;
-    }
+    if (!slurm_lines_value(&site->slurm, "HealthCheckProgram", program, sizeof program))
+        return FOUND(VERDICT_WARN, "slurm.conf has no HealthCheckProgram");
     slurm_lines_value(&site->slurm, "HealthCheckInterval", interval, sizeof interval);
     slurm_lines_value(&site->slurm, "HealthCheckNodeState", states, sizeof states);
-    if (strtol(interval, NULL, 10) <= 0) {
-        SAY("slurmd does not run %s: HealthCheckInterval is %s", program,
-            *interval ? interval : "not set");
-        return VERDICT_WARN;
-    }
-    if (strcasestr(states, "START_ONLY")) {
-        SAY("slurmd runs %s only as it starts: HealthCheckNodeState=%s", program, states);
-        return VERDICT_WARN;
-    }
-    SAY("HealthCheckProgram=%s", program);
-    return VERDICT_PASS;
+    if (strtol(interval, NULL, 10) <= 0)
+        return FOUND(VERDICT_WARN, "slurmd does not run %s: HealthCheckInterval is %s", program,
+                     *interval ? interval : "not set");
+    if (strcasestr(states, "START_ONLY"))
+        return FOUND(VERDICT_WARN, "slurmd runs %s only as it starts: HealthCheckNodeState=%s",
+                     program, states);
+    return FOUND(VERDICT_PASS, "HealthCheckProgram=%s", program);
 }
 
 static enum verdict look_timer(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     static const char link[] = "/etc/systemd/system/timers.target.wants/muster-certify.timer";
 
-    if (access(path_below(site, link), F_OK) != 0) {
-        SAY("muster-certify.timer is not enabled on this host: certificates end unrenewed");
-        return VERDICT_WARN;
-    }
-    SAY("muster-certify.timer is enabled");
-    return VERDICT_PASS;
+    if (access(path_below(site, link), F_OK) != 0)
+        return FOUND(
+            VERDICT_WARN,
+            "muster-certify.timer is not enabled on this host: certificates end unrenewed");
+    return FOUND(VERDICT_PASS, "muster-certify.timer is enabled");
 }
 
 static void take_type(const char *line, bool is_error, void *context)
@@ -419,25 +393,21 @@ static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_F
     struct error err;
 
     slurm_lines_value(&site->slurm, "MpiDefault", standard, sizeof standard);
-    if (*site->root) {
-        SAY("srun not queried for a recorded tree");
-        return VERDICT_SKIP;
-    }
+    if (*site->root)
+        return FOUND(VERDICT_SKIP, "srun not queried for a recorded tree");
     if (process_run(&(struct process){.argv = argv,
                                       .deadline_s = 10,
                                       .grace_s = 1,
                                       .on_line = take_type,
                                       .context = types},
-                    &result, &err) != 0) {
-        SAY("%s", err.text);
-        return VERDICT_UNKNOWN;
-    }
-    SAY("srun has %.200s; MpiDefault is %s", *types ? types : "no PMI type",
-        *standard ? standard : "not set");
-    return !*types                                           ? VERDICT_FAIL
-           : !*standard || strcasecmp(standard, "none") == 0 ? VERDICT_WARN
-           : strstr(types, standard)                         ? VERDICT_PASS
-                                                             : VERDICT_FAIL;
+                    &result, &err) != 0)
+        return FOUND(VERDICT_UNKNOWN, "%s", err.text);
+    return FOUND(!*types                                           ? VERDICT_FAIL
+                 : !*standard || strcasecmp(standard, "none") == 0 ? VERDICT_WARN
+                 : strstr(types, standard)                         ? VERDICT_PASS
+                                                                   : VERDICT_FAIL,
+                 "srun has %.200s; MpiDefault is %s", *types ? types : "no PMI type",
+                 *standard ? standard : "not set");
 }
 
 static enum verdict look_pmix(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -448,17 +418,16 @@ static enum verdict look_pmix(const struct doctor_site *site, char found[DOCTOR_
     bool is_set;
 
     slurm_lines_value(&site->slurm, "MpiDefault", standard, sizeof standard);
-    if (!release_pmix_refuses() || strncasecmp(standard, "pmix", 4) != 0) {
-        SAY("%s", release_pmix_refuses() ? "MpiDefault is not pmix" : "nothing to set");
-        return VERDICT_PASS;
-    }
+    if (!release_pmix_refuses() || strncasecmp(standard, "pmix", 4) != 0)
+        return FOUND(VERDICT_PASS, "%s",
+                     release_pmix_refuses() ? "MpiDefault is not pmix" : "nothing to set");
     if (slurm_lines_read(site->root, site->slurm_directory, "mpi.conf", &lines, &err) == 0)
         slurm_lines_value(&lines, "PMIxDirectConn", direct, sizeof direct);
     slurm_lines_clear(&lines);
     is_set = strcasecmp(direct, "false") == 0 || strcasecmp(direct, "no") == 0;
-    SAY("PMIxDirectConn in mpi.conf is %s%s", *direct ? direct : "not set",
-        is_set ? "" : ": with Slurm before 23.02 MPI_Init can hang on busy nodes");
-    return is_set ? VERDICT_PASS : VERDICT_WARN;
+    return FOUND(is_set ? VERDICT_PASS : VERDICT_WARN, "PMIxDirectConn in mpi.conf is %s%s",
+                 *direct ? direct : "not set",
+                 is_set ? "" : ": with Slurm before 23.02 MPI_Init can hang on busy nodes");
 }
 
 static enum verdict look_last_run(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -468,11 +437,11 @@ static enum verdict look_last_run(const struct doctor_site *site, char found[DOC
     char text[192];
     int rv = history_run_find(path_below(site, site->conf->history_path), "last", &run, text, &err);
 
-    if (rv == 1)
-        SAY("%s ended with %d", run.run, run.status);
-    else
-        SAY("%s", rv == 0 ? "nothing was certified from this host" : err.text);
-    return rv == 1 ? VERDICT_PASS : rv == 0 ? VERDICT_WARN : VERDICT_UNKNOWN;
+    if (rv < 0)
+        return FOUND(VERDICT_UNKNOWN, "%s", err.text);
+    if (rv == 0)
+        return FOUND(VERDICT_WARN, "nothing was certified from this host");
+    return FOUND(VERDICT_PASS, "%s ended with %d", run.run, run.status);
 }
 
 const struct precondition precondition_table[] = {
