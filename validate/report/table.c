@@ -28,20 +28,12 @@ void table_clean(char *text)
 
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
 {
-    char **cells = grow(table->cells, table->count, sizeof *cells);
-    enum verdict *colours = grow(table->colours, table->count, sizeof *colours);
     va_list values;
 
-    table->cells = cells ? cells : table->cells;
-    table->colours = colours ? colours : table->colours;
-    if (!cells || !colours) {
-        table->out_of_memory = true;
+    if (!GROW(table->cells, table->count) || !GROW(table->colours, table->count))
         return;
-    }
     va_start(values, format);
-    if (vasprintf(&table->cells[table->count], format, values) < 0) {
-        table->out_of_memory = true;
-    } else {
+    if (vasprintf(&table->cells[table->count], format, values) >= 0) {
         table_clean(table->cells[table->count]);
         table->colours[table->count++] = colour;
     }
@@ -78,10 +70,8 @@ void table_cells(struct table *table, const char *format, ...)
     for (char *at = marked; at && (at = strchr(at, '\t'));)
         *at = *cell_end;
     va_start(values, format);
-    if (!marked || vasprintf(&text, marked, values) < 0) {
-        table->out_of_memory = true;
+    if (!marked || vasprintf(&text, marked, values) < 0)
         text = NULL;
-    }
     va_end(values);
     cells_add(table, text, cell_end);
     free(text);

@@ -15,7 +15,6 @@ struct table {
     char **cells; /* row by row, the first row is the heading */
     enum verdict *colours;
     size_t count; /* cells */
-    bool out_of_memory;
 };
 
 /* Adds the first row: the names of the columns, separated by tabs. */
@@ -25,7 +24,8 @@ void table_heading(struct table *table, const char *names);
  * records and files must not control a terminal. The text never becomes longer. */
 void table_clean(char *text);
 
-/* Adds a cell, cleaned; `columns` cells are a row. VERDICT_NONE: no color. */
+/* Adds a cell, cleaned; `columns` cells are a row. VERDICT_NONE: no color. A cell for which there
+ * is no memory is left out. */
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Adds several cells without color; tabs in the format separate them. */
