@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,17 +14,6 @@ enum { FINDINGS_MAX = 40 };
 static void cell(struct table *table, enum verdict colour, const char *text)
 {
     table_cell(table, colour, "%s", text);
-}
-
-/* Prints a name of a record outside of a table, cleaned. */
-static void name_print(FILE *stream, const char *name)
-{
-    char *clean = strdup(name);
-
-    if (clean)
-        table_clean(clean);
-    fputs(clean ? clean : "?", stream);
-    free(clean);
 }
 
 /* Formats "198 Mb/s", "48.7 Gb/s". */
@@ -127,7 +115,7 @@ static void rails_print(FILE *stream, const struct survey *survey)
         const struct survey_rail *rail = &survey->rails[k];
         char good[32], median[32];
 
-        name_print(stream, rail->name);
+        table_print_text(stream, rail->name);
         fputs(": ", stream);
         if (!isnan(rail->median[SURVEY_BANDWIDTH]))
             fprintf(stream, "good nodes reach %s, the median of %zu pairs is %s%s",
@@ -160,7 +148,7 @@ int overview_write(FILE *stream, const struct survey *survey)
     if (suspects > 0)
         fprintf(stream, ", %zu suspect", suspects);
     fprintf(stream, "; %zu records%s", survey->count, *survey->run ? ", run " : "");
-    name_print(stream, survey->run);
+    table_print_text(stream, survey->run);
     fprintf(stream, "%s\n", stamp);
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
 }

@@ -26,6 +26,16 @@ void table_clean(char *text)
     *end = '\0';
 }
 
+void table_print_text(FILE *stream, const char *text)
+{
+    char *clean = strdup(text);
+
+    if (clean)
+        table_clean(clean);
+    fputs(clean ? clean : "?", stream);
+    free(clean);
+}
+
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
 {
     va_list values;

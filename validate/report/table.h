@@ -23,6 +23,8 @@ void table_heading(struct table *table, const char *names);
 /* Replaces each control character of the text, also those from U+0080 on, with '?': texts of
  * records and files must not control a terminal. The text never becomes longer. */
 void table_clean(char *text);
+/* Prints the text, cleaned, outside of a table; "?" without memory. */
+void table_print_text(FILE *stream, const char *text);
 
 /* Adds a cell, cleaned; `columns` cells are a row. VERDICT_NONE: no color. A cell for which there
  * is no memory is left out. */

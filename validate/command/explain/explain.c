@@ -22,27 +22,16 @@ struct view {
 
 /* ---------------------------------------------------------------- text */
 
-/* Prints without escape sequences: values and facts may come from the user. */
-static void print_safely(const char *text)
-{
-    char *clean = strdup(text);
-
-    if (!clean)
-        return;
-    table_clean(clean);
-    fputs(clean, stdout);
-    free(clean);
-}
-
+/* Values and facts may come from the user. */
 static void print_variable(const struct envplan_variable *variable)
 {
     static const char *const verbs[] = {"=", " left alone", " removed"};
 
     printf("  %s%s", variable->name, verbs[variable->action]);
     if (variable->action == ENVPLAN_SET)
-        print_safely(variable->value);
+        table_print_text(stdout, variable->value);
     printf("\n      %s: ", variable->rule);
-    print_safely(variable->fact);
+    table_print_text(stdout, variable->fact);
     putchar('\n');
 }
 
