@@ -220,13 +220,6 @@ static size_t count_in(const struct hostlist *names, const struct hostlist *list
     return count;
 }
 
-static void add_at_fault(struct run *run, const struct hostlist *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (!hostlist_contains(&run->at_fault, names->names[i]))
-            hostlist_append(&run->at_fault, names->names[i]);
-}
-
 /* Examines all nodes that the job still has; the counts are of those in `used`. Adds nodes to
  * at_fault. */
 static void nodes_examine(struct run *run, const struct hostlist *used, struct run_seen *seen)
@@ -262,8 +255,8 @@ static void nodes_examine(struct run *run, const struct hostlist *used, struct r
     seen->faulty = count_in(used, &failed);
     seen->tested = seen->faulty + count_in(used, &passed);
     if (!run_is_many(seen))
-        add_at_fault(run, &failed);
-    add_at_fault(run, &lost);
+        hostlist_unite(&run->at_fault, &failed);
+    hostlist_unite(&run->at_fault, &lost);
     seen->blocking = hostlist_contains(&run->chosen, run->hung.node) &&
                      !hostlist_contains(&run->at_fault, run->hung.node);
     seen->good = run->job.nodes.count - count_in(&run->job.nodes, &run->at_fault);
@@ -305,10 +298,9 @@ static struct run_decision decide(struct run *run, struct run_seen *seen)
 /* Requeues the job without the nodes at fault. Returns only if it is not queued. */
 static void requeue(struct run *run)
 {
-    int rv = 0;
+    int rv = hostlist_append_all(&run->job.excluded, (const char *const *)run->at_fault.names,
+                                 run->at_fault.count);
 
-    for (size_t i = 0; i < run->at_fault.count; i++)
-        rv |= hostlist_append(&run->job.excluded, run->at_fault.names[i]);
     print_message(run, "too few good nodes left; requeueing job %u without %s", run->job_id,
                   hostlist_text(&run->at_fault).text);
     if (rv != 0)
