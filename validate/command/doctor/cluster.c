@@ -128,21 +128,17 @@ static void extras_read(struct cluster_node *const *nodes, size_t count, struct 
 static int nodes_choose(const struct cluster *cluster, const char *list,
                         struct cluster_node **nodes, struct error *err)
 {
-    struct hostlist names = {0}, all = {0}; /* all: if there is no default partition */
-    int count = 0, rv = 0;
+    struct hostlist names = {0};
+    int count = 0, rv = list ? hostlist_expand(list, &names, err) : 0;
 
     for (size_t i = 0; !list && i < cluster->partition_count; i++)
-        for (size_t k = 0;
-             cluster->partitions[i].is_default && rv == 0 && k < cluster->partitions[i].nodes.count;
-             k++)
-            rv = hostlist_append(&names, cluster->partitions[i].nodes.names[k]);
-    for (size_t i = 0; !list && rv == 0 && names.count == 0 && i < cluster->node_count; i++)
-        if (hostlist_append(&all, cluster->nodes[i].name) != 0)
-            rv = error_set(err, "no memory");
-    if (all.count > 0)
-        names = all;
-    if (list)
-        rv = hostlist_expand(list, &names, err);
+        if (cluster->partitions[i].is_default)
+            rv |= hostlist_unite(&names, &cluster->partitions[i].nodes);
+    if (!list && names.count == 0) /* there is no default partition */
+        for (size_t i = 0; i < cluster->node_count; i++)
+            rv |= hostlist_append(&names, cluster->nodes[i].name);
+    if (!list && rv != 0)
+        error_set(err, "no memory");
     if (rv == 0 && cluster_unknown_node(cluster, &names, err))
         rv = -1;
     for (size_t i = 0; rv == 0 && i < names.count && i < cluster->node_count; i++)
