@@ -43,8 +43,7 @@ static int expand_lists(struct reading *reading, struct error *err)
             reading->campaign->is_named = false;
             continue;
         }
-        for (size_t k = 0; rv == 0 && k < part.count; k++)
-            rv = hostlist_append(&reading->nodes, part.names[k]);
+        rv = hostlist_append_all(&reading->nodes, (const char *const *)part.names, part.count);
         hostlist_clear(&part);
     }
     return rv == 0 ? 0
