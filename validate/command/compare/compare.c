@@ -33,6 +33,7 @@ struct compare {
     struct hostlist incomplete; /* nodes whose facts are incomplete */
     struct name_index left_out; /* the same nodes */
     struct cluster cluster;
+    struct hostlist named; /* the nodes of -w, or all */
     bool has_cluster, is_incomplete;
     char complaint[600]; /* the error of one of these nodes */
     unsigned by;
@@ -213,31 +214,26 @@ static int leave_full(struct compare *compare, const struct hostlist *full, bool
 static int choose(struct compare *compare, const struct cluster_partition *partition,
                   struct hostlist *chosen, struct error *err)
 {
-    struct hostlist named = {0}, full = {0};
+    struct hostlist full = {0};
+    struct name_index members;
     int rv;
-    struct name_index members = {0};
 
-    if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
-        return -1;
-    if (partition && hostlist_index(&partition->nodes, &members) != 0)
+    if (hostlist_index(&partition->nodes, &members) != 0)
         return error_set(err, "no memory");
-    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
-        if (name_index_has(&members, compare->cluster.nodes[i].name))
-            hostlist_append(&named, compare->cluster.nodes[i].name);
-    for (size_t i = 0; i < named.count; i++) {
-        const struct cluster_node *node = cluster_node(&compare->cluster, named.names[i]);
+    for (size_t i = 0; i < compare->named.count; i++) {
+        const struct cluster_node *node = cluster_node(&compare->cluster, compare->named.names[i]);
+        bool is_member = name_index_has(&members, node->name);
 
-        if (is_fit(node) && name_index_has(&members, node->name)) {
+        if (is_fit(node) && is_member) {
             hostlist_append(node->is_full ? &full : chosen, node->name);
-            continue;
+        } else if (is_member || compare->options.nodes) {
+            compare->is_incomplete = true;
+            fprintf(stderr, "muster compare: %s: not queried, it is %s\n", node->name,
+                    is_member ? node->state : "in another partition: -p");
         }
-        compare->is_incomplete = true;
-        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i], "not queried, it is ",
-                name_index_has(&members, node->name) ? node->state : "in another partition: -p");
     }
     rv = leave_full(compare, &full, chosen->count > 0, err);
     name_index_clear(&members);
-    hostlist_clear(&named);
     hostlist_clear(&full);
     return rv;
 }
@@ -247,16 +243,10 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
 static const struct cluster_partition *find_partition(const struct compare *compare,
                                                       struct error *err)
 {
-    const struct cluster_partition *partition;
-    struct hostlist named = {0};
+    const struct cluster_partition *partition =
+        plan_partition(&compare->cluster, compare->options.partition,
+                       (const char *const *)compare->named.names, compare->named.count);
 
-    if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
-        return NULL;
-    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
-        hostlist_append(&named, compare->cluster.nodes[i].name);
-    partition = plan_partition(&compare->cluster, compare->options.partition,
-                               (const char *const *)named.names, named.count);
-    hostlist_clear(&named);
     if (!partition && compare->options.nodes && !compare->options.partition)
         error_set(err, "no partition of this cluster that is up contains %s",
                   compare->options.nodes);
@@ -332,22 +322,22 @@ static int conclude(struct compare *compare, const struct comparison *comparison
     return worst == VERDICT_UNKNOWN || compare->is_incomplete ? COMMAND_UNKNOWN : COMMAND_PASS;
 }
 
-/* Returns COMMAND_PASS if the nodes of -w and the partition of -p exist. */
-static int nodes_check(const struct compare *compare)
+/* Sets `named`. Returns COMMAND_PASS if the nodes of -w and the partition of -p exist. */
+static int nodes_find(struct compare *compare)
 {
-    struct hostlist named = {0};
     struct error err;
-    int status = COMMAND_PASS;
 
     if (compare->options.partition &&
         !plan_partition(&compare->cluster, compare->options.partition, NULL, 0))
         return command_misuse("muster compare", "no partition %s in this cluster",
                               compare->options.partition);
-    if (compare->options.nodes && (hostlist_expand(compare->options.nodes, &named, &err) != 0 ||
-                                   cluster_unknown_node(&compare->cluster, &named, &err)))
-        status = command_misuse("muster compare", "%s", err.text);
-    hostlist_clear(&named);
-    return status;
+    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
+        hostlist_append(&compare->named, compare->cluster.nodes[i].name);
+    if (compare->options.nodes &&
+        (hostlist_expand(compare->options.nodes, &compare->named, &err) != 0 ||
+         cluster_unknown_node(&compare->cluster, &compare->named, &err)))
+        return command_misuse("muster compare", "%s", err.text);
+    return COMMAND_PASS;
 }
 
 static int gather(struct compare *compare)
@@ -362,7 +352,7 @@ static int gather(struct compare *compare)
             return command_failed(COMMAND_UNKNOWN, "muster compare", "%s%s", err.text,
                                   options->file_count ? "; --by=none does not need Slurm" : "");
         compare->has_cluster = true;
-        status = nodes_check(compare);
+        status = nodes_find(compare);
     }
     for (int i = 0; i < options->file_count && status == COMMAND_PASS; i++)
         status = read_file(compare, options->files[i]);
@@ -483,6 +473,7 @@ int command_compare(int argc, char **argv)
     records_clear(&compare.records);
     name_index_clear(&compare.left_out);
     hostlist_clear(&compare.incomplete);
+    hostlist_clear(&compare.named);
     cluster_clear(&compare.cluster);
     conf_clear(&compare.conf);
     return status;
