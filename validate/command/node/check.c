@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/clock.h"
 #include "lib/base/memory_stream.h"
+#include "lib/base/node_name.h"
 #include "lib/constants/checks_constants.h"
 #include "validate/checks/accelerators.h"
 #include "validate/checks/checks.h"
@@ -320,8 +321,7 @@ static int check(void *context, const char **at)
 
 static int check_bounded(struct work *work)
 {
-    const char *node = work->options->node ? work->options->node : getenv("SLURMD_NODENAME");
-    char host[HOST_NAME_MAX + 1] = "?";
+    char own[HOST_NAME_MAX + 1];
     struct error err;
     int status;
 
@@ -332,9 +332,8 @@ static int check_bounded(struct work *work)
         return 3;
     }
     /* not the name in slurm.conf, which may be on the file system that hangs */
-    gethostname(host, sizeof host - 1);
-    host[strcspn(host, ".")] = '\0';
-    printf("muster check: %s: %s\n", node ? node : host, err.text);
+    node_name(own, sizeof own);
+    printf("muster check: %s: %s\n", work->options->node ? work->options->node : own, err.text);
     return COMMAND_UNKNOWN;
 }
 
