@@ -31,11 +31,10 @@ static void add_heading(struct table *table)
 static void add_row(const struct campaign *campaign, struct table *table)
 {
     const size_t *counts = campaign->counts;
-    char begin[32], last[32];
 
     table_cells(table, "%s\t%s\t%s\t%s\t%s\t%d", campaign->name,
                 *campaign->cluster ? campaign->cluster : "-", campaign->level,
-                history_time(campaign->begin, begin), history_time(campaign->last, last),
+                history_time(campaign->begin).text, history_time(campaign->last).text,
                 campaign->runs);
     table_cell(table, VERDICT_PASS, "%zu", counts[CAMPAIGN_CERTIFIED]);
     table_cell(table, counts[CAMPAIGN_FAILED] ? VERDICT_FAIL : VERDICT_NONE, "%zu",

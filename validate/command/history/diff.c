@@ -218,9 +218,7 @@ static int diff_facts(struct diff *diff, struct error *err)
 
 static void print_run(const char *which, const struct history_run *run)
 {
-    char text[32];
-
-    printf("%-6s  %s  %s, %s%s\n", which, run->run, history_time(run->time, text), run->level,
+    printf("%-6s  %s  %s, %s%s\n", which, run->run, history_time(run->time).text, run->level,
            run->is_dry_run ? ", dry run" : "");
 }
 

@@ -39,17 +39,16 @@ static void add_row(const struct history_node *node, void *context)
 {
     struct listing *listing = context;
     struct table *table = &listing->table;
-    char text[32];
 
     if (listing->as_json) {
         print_record(node);
         return;
     }
-    table_cells(table, "%s\t%s", node->node, history_time(node->time, text));
+    table_cells(table, "%s\t%s", node->node, history_time(node->time).text);
     table_cell(table, node->verdict, "%s", history_word(node->verdict, node->is_suspect));
     if (!listing->is_one_node)
         table_cell(table, VERDICT_NONE, "%s",
-                   node->since > 0 ? history_time(node->since, text) : "-");
+                   node->since > 0 ? history_time(node->since).text : "-");
     table_cell(table, VERDICT_NONE, "%s", *node->level ? node->level : "-");
     if (isnan(node->rail_mbps))
         table_cell(table, VERDICT_NONE, "-");

@@ -2,6 +2,7 @@
 #ifndef MUSTER_COMMAND_HISTORY_H
 #define MUSTER_COMMAND_HISTORY_H
 
+#include "lib/base/text.h"
 #include "lib/conf/conf.h"
 #include "validate/history/history.h"
 
@@ -50,7 +51,7 @@ void series_print_record(const struct series *series, const struct series_point 
                          double limit);
 
 /* Returns "2026-11-20 18:14", UTC. */
-const char *history_time(double seconds, char text[32]);
+struct text_line history_time(double seconds);
 
 /* Returns the result of a node in a run as a word: "certified", "suspect", ... */
 const char *history_word(enum verdict verdict, bool is_suspect);

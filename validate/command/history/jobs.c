@@ -22,16 +22,15 @@ struct listing {
 static void add_row(const struct record *record, void *context)
 {
     struct listing *listing = context;
-    char text[32];
 
     listing->count++;
     if (listing->as_json) {
         record_write(stdout, record);
         return;
     }
-    table_cells(
-        &listing->table, "%s\t%s\t%s\t%s\t%s", record->node, history_time(record->time, text),
-        record->part && *record->part ? record->part : "-", record->metric, record->message);
+    table_cells(&listing->table, "%s\t%s\t%s\t%s\t%s", record->node,
+                history_time(record->time).text, record->part && *record->part ? record->part : "-",
+                record->metric, record->message);
 }
 
 static void add_line(const struct job_line *line, void *context)

@@ -52,8 +52,6 @@ static struct group *group_by_node(const struct offenders *offenders, size_t *co
 
 static void add_row(struct table *table, const struct offender *offender, int days, bool as_json)
 {
-    char text[32];
-
     if (as_json)
         record_put(stdout,
                    RECORD(.suite = "history", .test = "offenders", .metric = "score",
@@ -64,7 +62,7 @@ static void add_row(struct table *table, const struct offender *offender, int da
     else
         table_cells(table, "%s\t%s\t%u\t%u\t%u\t%s", offender->node,
                     *offender->part ? offender->part : "-", offender->faults, offender->repairs,
-                    offender_score(offender), history_time(offender->last, text));
+                    offender_score(offender), history_time(offender->last).text);
 }
 
 int history_print_offenders(const char *path, int days, bool as_json)

@@ -14,9 +14,12 @@
 
 enum { PICTURE = 40 };
 
-const char *history_time(double seconds, char text[32])
+struct text_line history_time(double seconds)
 {
-    return text_time(text, 32, "%Y-%m-%d %H:%M", (time_t)seconds);
+    struct text_line line;
+
+    text_time(line.text, sizeof line.text, "%Y-%m-%d %H:%M", (time_t)seconds);
+    return line;
 }
 
 void series_print_record(const struct series *series, const struct series_point *point,
@@ -73,7 +76,7 @@ static struct series series_accepted(const char *path, const struct series *seri
 
 static void add_row(struct table *table, const char *path, const struct series *series)
 {
-    char picture[4 * PICTURE + 8], text[32];
+    char picture[4 * PICTURE + 8];
     double before, last = series->points[series->count - 1].value;
     const struct series later = series_accepted(path, series);
     size_t fall = series_fall(&later, &before);
@@ -84,7 +87,7 @@ static void add_row(struct table *table, const char *path, const struct series *
                 median_of(series));
     if (fall < later.count)
         table_cell(table, VERDICT_WARN, "worse since %s, %.4g before",
-                   history_time(later.points[fall].time, text), before);
+                   history_time(later.points[fall].time).text, before);
     else
         table_cell(table, VERDICT_NONE, "-");
 }
@@ -158,7 +161,6 @@ static void add_change(const struct history_change *change, void *context)
     struct steps *steps = context;
     const char *before = change->before ? change->before : "unknown";
     const char *after = change->after ? change->after : "unknown";
-    char text[32];
 
     steps->lines++;
     if (steps->as_json)
@@ -167,7 +169,7 @@ static void add_change(const struct history_change *change, void *context)
                           .time = change->time),
                    "%s: %s -> %s", change->fact, before, after);
     else
-        table_cells(&steps->table, "%s\t%s: %s -> %s", history_time(change->time, text),
+        table_cells(&steps->table, "%s\t%s: %s -> %s", history_time(change->time).text,
                     change->fact, before, after);
 }
 
@@ -175,7 +177,6 @@ static void add_mark(const struct history_mark *mark, void *context)
 {
     struct steps *steps = context;
     const char *colon = *mark->why ? ": " : "";
-    char text[32];
 
     steps->lines++;
     if (steps->as_json)
@@ -185,7 +186,7 @@ static void add_mark(const struct history_mark *mark, void *context)
                    "accepted as it is now%s%s", colon, mark->why);
     else
         table_cells(&steps->table, "%s\t%s%saccepted as it is now%s%s",
-                    history_time(mark->time, text), mark->part, *mark->part ? " " : "", colon,
+                    history_time(mark->time).text, mark->part, *mark->part ? " " : "", colon,
                     mark->why);
 }
 
