@@ -51,7 +51,7 @@ void plan_print_json(const struct plan *plan)
     const struct plan_layout *layout = &plan->layout;
     const struct plan_failures *failures = &layout->failures;
     json_t *lines = json_array(), *object;
-    char text[160], *line, *rest;
+    char *line, *rest;
 
     for (line = strtok_r(plan->sbatch, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         json_array_append_new(lines, jsontext(line));
@@ -59,8 +59,8 @@ void plan_print_json(const struct plan *plan)
                        number(plan->job.parameters), "steps", number(plan->job.steps), "figures",
                        figures_of(&plan->figures), "nodes", (json_int_t)layout->nodes, "spares",
                        failures->spares, "devices", layout->devices, "layout",
-                       plan_layout_text(plan, text, sizeof text), "zero", layout->zero,
-                       "recomputes", layout->recomputes, "stages", stages_of(plan), "microbatches",
+                       plan_layout_text(plan).text, "zero", layout->zero, "recomputes",
+                       layout->recomputes, "stages", stages_of(plan), "microbatches",
                        layout->microbatches);
     json_object_update_new(
         object, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "step_s",

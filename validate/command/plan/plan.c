@@ -139,13 +139,10 @@ static int make(const struct options *options, struct plan *plan)
 /* Checks whether the best plan ends in time. Returns the exit status. */
 static int judge_time(const struct plan *plan)
 {
-    char within[32], finish[32];
-
     if (!(plan->layout.finish_s > plan->job.within_s))
         return COMMAND_PASS;
     fprintf(stderr, "muster plan: no layout ends within %s; this one takes %s\n",
-            plan_time_text(plan->job.within_s, within, sizeof within),
-            plan_time_text(plan->layout.finish_s, finish, sizeof finish));
+            plan_time_text(plan->job.within_s).text, plan_time_text(plan->layout.finish_s).text);
     return COMMAND_FAIL;
 }
 

@@ -2,6 +2,7 @@
 #ifndef MUSTER_COMMAND_PLAN_H
 #define MUSTER_COMMAND_PLAN_H
 
+#include "lib/base/text.h"
 #include "validate/plan/figures.h"
 #include "validate/plan/sbatch.h"
 
@@ -14,9 +15,9 @@ struct plan {
 };
 
 /* Returns "data parallel over 32 devices, ZeRO-1". */
-const char *plan_layout_text(const struct plan *plan, char *text, size_t size);
+struct text_line plan_layout_text(const struct plan *plan);
 /* Returns "90 s", "5.2 min", "7.9 h" or "47.7 days". */
-const char *plan_time_text(double seconds, char *text, size_t size);
+struct text_line plan_time_text(double seconds);
 
 void plan_print(const struct plan *plan);
 void plan_print_json(const struct plan *plan);

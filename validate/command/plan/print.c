@@ -9,7 +9,7 @@
 #include "lib/base/text.h"
 #include "validate/report/table.h"
 
-const char *plan_time_text(double seconds, char *text, size_t size)
+struct text_line plan_time_text(double seconds)
 {
     static const struct {
         double seconds;
@@ -18,28 +18,27 @@ const char *plan_time_text(double seconds, char *text, size_t size)
     size_t i = 0;
 
     if (isinf(seconds))
-        return text_put(text, size, "never");
+        return text_line("never");
     while (i + 1 < sizeof units / sizeof *units && seconds < (i < 3 ? 2 : 1) * units[i].seconds)
         i++;
-    return text_put(text, size, "%.3g %s", seconds / units[i].seconds, units[i].name);
+    return text_line("%.3g %s", seconds / units[i].seconds, units[i].name);
 }
 
-const char *plan_layout_text(const struct plan *plan, char *text, size_t size)
+struct text_line plan_layout_text(const struct plan *plan)
 {
     const struct plan_layout *layout = &plan->layout;
     size_t devices = layout->stage_nodes * (size_t)layout->devices;
     char stages[64] = "", zero[32] = "";
 
     if (layout->nodes == 1 && layout->devices == 1)
-        return text_put(text, size, "one device%s",
-                        layout->recomputes ? ", activations computed again" : "");
+        return text_line("one device%s", layout->recomputes ? ", activations computed again" : "");
     if (layout->stages > 1)
         snprintf(stages, sizeof stages, "a pipeline of %d stages, each ", layout->stages);
     if (layout->zero > 0)
         snprintf(zero, sizeof zero, ", ZeRO-%d", layout->zero);
-    return text_put(text, size, "%sdata parallel over %zu device%s%s%s%s", stages, devices,
-                    text_plural(devices), layout->is_across ? " of all islands" : "", zero,
-                    layout->recomputes ? ", activations computed again" : "");
+    return text_line("%sdata parallel over %zu device%s%s%s%s", stages, devices,
+                     text_plural(devices), layout->is_across ? " of all islands" : "", zero,
+                     layout->recomputes ? ", activations computed again" : "");
 }
 
 static void print_figures(const struct plan_figures *figures)
@@ -84,7 +83,7 @@ void plan_print(const struct plan *plan)
     const struct plan_job *job = &plan->job;
     const struct plan_layout *layout = &plan->layout;
     const struct plan_failures *failures = &layout->failures;
-    char text[160], more[64], *line, *rest;
+    char *line, *rest;
     double steps;
 
     printf(
@@ -94,7 +93,7 @@ void plan_print(const struct plan *plan)
     print_figures(&plan->figures);
     printf("\ncluster       %zu of %zu nodes in the history passed their newest run\n",
            usable(&plan->figures), plan->figures.count);
-    printf("layout        %s\n", plan_layout_text(plan, text, sizeof text));
+    printf("layout        %s\n", plan_layout_text(plan).text);
     print_stages(plan);
     printf("nodes         %zu", layout->nodes);
     if (failures->spares > 0)
@@ -102,26 +101,23 @@ void plan_print(const struct plan *plan)
     printf(", %d device%s each, %.3g of %.3g GB of memory\n", layout->devices,
            text_plural((size_t)layout->devices), layout->memory_bytes / 1e9,
            plan->figures.cluster.memory_bytes / 1e9);
-    printf("step          %s", plan_time_text(layout->step_s, text, sizeof text));
-    printf(": %s of work", plan_time_text(layout->compute_s, text, sizeof text));
-    printf(", %s of sums", plan_time_text(layout->sums_s, text, sizeof text));
-    printf(", %s of update; %.4g tokens/s\n", plan_time_text(layout->update_s, text, sizeof text),
+    printf("step          %s: %s of work, %s of sums, %s of update; %.4g tokens/s\n",
+           plan_time_text(layout->step_s).text, plan_time_text(layout->compute_s).text,
+           plan_time_text(layout->sums_s).text, plan_time_text(layout->update_s).text,
            layout->tokens_per_s);
     if (isinf(failures->mttf_s)) {
         printf("failures      none\n");
     } else {
-        printf("failures      one each %s\n", plan_time_text(failures->mttf_s, text, sizeof text));
-        printf("checkpoints   one each %s",
-               plan_time_text(failures->interval_s, text, sizeof text));
+        printf("failures      one each %s\n", plan_time_text(failures->mttf_s).text);
         steps = fmax(1, round(failures->interval_s / layout->step_s));
-        printf(", %.0f step%s, in %s\n", steps, text_plural((size_t)steps),
-               plan_time_text(failures->checkpoint_s, text, sizeof text));
+        printf("checkpoints   one each %s, %.0f step%s, in %s\n",
+               plan_time_text(failures->interval_s).text, steps, text_plural((size_t)steps),
+               plan_time_text(failures->checkpoint_s).text);
     }
     printf("goodput       %.1f %% of the time; %.1f %% without enough nodes\n",
            100 * failures->goodput, 100 * failures->waiting);
-    printf("end           after %s", plan_time_text(layout->finish_s, text, sizeof text));
-    printf(", without failures and checkpoints %s\n\n",
-           plan_time_text(job->steps * layout->step_s, more, sizeof more));
+    printf("end           after %s, without failures and checkpoints %s\n\n",
+           plan_time_text(layout->finish_s).text, plan_time_text(job->steps * layout->step_s).text);
     for (line = strtok_r(plan->sbatch, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         printf("#SBATCH %s\n", line);
     if (failures->spares > 0)
