@@ -11,34 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts for people. Each function returns a word or its buffer. */
-enum { WORD = 96 };
+/* Texts for people. A negative number is unknown. */
 
-static const char *mbps_text(double mbps, char text[WORD])
+static struct text_line mbps_text(double mbps)
 {
     if (mbps < 0)
-        return "-";
-    if (mbps >= 1000)
-        snprintf(text, WORD, "%.10g Gb/s", mbps / 1000);
-    else
-        snprintf(text, WORD, "%.10g Mb/s", mbps);
-    return text;
+        return text_line("-");
+    return mbps >= 1000 ? text_line("%.10g Gb/s", mbps / 1000) : text_line("%.10g Mb/s", mbps);
 }
 
-static const char *memory_text(long long bytes, char text[WORD])
+static struct text_line memory_text(long long bytes)
 {
-    if (bytes < 0)
-        return "-";
-    snprintf(text, WORD, "%.0f GiB", (double)bytes / (1 << 30));
-    return text;
+    return bytes < 0 ? text_line("-") : text_line("%.0f GiB", (double)bytes / (1 << 30));
 }
 
-static const char *number_text(long long number, char text[WORD])
+static struct text_line number_text(long long number)
 {
-    if (number < 0)
-        return "-";
-    snprintf(text, WORD, "%lld", number);
-    return text;
+    return number < 0 ? text_line("-") : text_line("%lld", number);
 }
 
 static const char *text_or_dash(const char *text)
@@ -46,18 +35,15 @@ static const char *text_or_dash(const char *text)
     return text[0] ? text : "-";
 }
 
-static const char *pcie_text(const struct location *location, char text[WORD])
+static struct text_line pcie_text(const struct location *location)
 {
     if (location->link_width < 0 || location->link_speed_gtps < 0)
-        return "-";
+        return text_line("-");
     if (location_width_limit(location) > location->link_width ||
         location_speed_limit(location) > location->link_speed_gtps)
-        snprintf(text, WORD, "x%d %g GT/s of x%d %g", location->link_width,
-                 location->link_speed_gtps, location_width_limit(location),
-                 location_speed_limit(location));
-    else
-        snprintf(text, WORD, "x%d %g GT/s", location->link_width, location->link_speed_gtps);
-    return text;
+        return text_line("x%d %g GT/s of x%d %g", location->link_width, location->link_speed_gtps,
+                         location_width_limit(location), location_speed_limit(location));
+    return text_line("x%d %g GT/s", location->link_width, location->link_speed_gtps);
 }
 
 static const char *nic_state(const struct nic *nic)
@@ -84,16 +70,16 @@ static const char *addresses_text(const struct nic *nic, char *text, size_t size
 static void print_nics(const struct inventory *inventory, const struct fabric *fabric)
 {
     struct table table = {0};
-    char speed[WORD], mtu[WORD], numa[WORD], addresses[INVENTORY_ADDRESSES * INVENTORY_NAME];
+    char addresses[INVENTORY_ADDRESSES * INVENTORY_NAME];
 
     table_heading(&table, "NIC\tROLE\tSTATE\tSPEED\tMTU\tDRIVER\tPCI\tNUMA\tADDRESSES");
     for (size_t i = 0; i < inventory->nic_count; i++) {
         const struct nic *nic = &inventory->nics[i];
 
         table_cells(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", nic->name, nic_role(nic, fabric),
-                    nic_state(nic), mbps_text(nic->speed_mbps, speed),
-                    number_text(nic->mtu_bytes, mtu), text_or_dash(nic->driver),
-                    text_or_dash(nic->location.pci), number_text(nic->location.numa_node, numa),
+                    nic_state(nic), mbps_text(nic->speed_mbps).text,
+                    number_text(nic->mtu_bytes).text, text_or_dash(nic->driver),
+                    text_or_dash(nic->location.pci), number_text(nic->location.numa_node).text,
                     addresses_text(nic, addresses, sizeof addresses));
     }
     table_end(&table, stdout, "\n");
@@ -110,7 +96,6 @@ static int port_gid_index(const struct rdma_port *port, const struct fabric *fab
 static void print_rdma(const struct inventory *inventory, const struct fabric *fabric)
 {
     struct table table = {0};
-    char rate[WORD], pcie[WORD], numa[WORD], gid[WORD];
 
     table_heading(&table, "RDMA\tLAYER\tSTATE\tRATE\tNIC\tGID\tFIRMWARE\tPCI\tPCIE\tNUMA");
     for (size_t i = 0; i < inventory->rdma_count; i++) {
@@ -118,10 +103,10 @@ static void print_rdma(const struct inventory *inventory, const struct fabric *f
 
         table_cells(&table, "%s:%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", port->device, port->port,
                     link_layer_name(port->link_layer), text_or_dash(port->state),
-                    mbps_text(port->rate_gbps < 0 ? -1 : port->rate_gbps * 1000, rate),
-                    text_or_dash(port->netdev), number_text(port_gid_index(port, fabric), gid),
+                    mbps_text(port->rate_gbps < 0 ? -1 : port->rate_gbps * 1000).text,
+                    text_or_dash(port->netdev), number_text(port_gid_index(port, fabric)).text,
                     text_or_dash(port->firmware), text_or_dash(port->location.pci),
-                    pcie_text(&port->location, pcie), number_text(port->location.numa_node, numa));
+                    pcie_text(&port->location).text, number_text(port->location.numa_node).text);
     }
     table_end(&table, stdout, "\n");
 }
@@ -168,7 +153,6 @@ static void print_gids(const struct fabric *fabric)
 static void print_gpus(const struct inventory *inventory)
 {
     struct table table = {0};
-    char memory[WORD], pcie[WORD], numa[WORD];
 
     table_heading(&table, "GPU\tVENDOR\tMODEL\tDRIVER\tDEVICE\tMEMORY\tPCIE\tNUMA\tSTATE");
     for (size_t i = 0; i < inventory->gpu_count; i++) {
@@ -176,8 +160,8 @@ static void print_gpus(const struct inventory *inventory)
 
         table_cells(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", gpu->location.pci,
                     gpu_vendor_name(gpu->vendor), gpu->model, text_or_dash(gpu->driver),
-                    text_or_dash(gpu->device_file), memory_text(gpu->memory_bytes, memory),
-                    pcie_text(&gpu->location, pcie), number_text(gpu->location.numa_node, numa),
+                    text_or_dash(gpu->device_file), memory_text(gpu->memory_bytes).text,
+                    pcie_text(&gpu->location).text, number_text(gpu->location.numa_node).text,
                     text_or_dash(gpu->state));
     }
     table_end(&table, stdout, "\n");
@@ -193,12 +177,10 @@ static void print_drivers(const struct inventory *inventory)
 
 static void print_people(const struct inventory *inventory, const struct fabric *fabric)
 {
-    char memory[WORD], cpus[WORD], numa[WORD];
-
     printf("node    %s: kernel %s, %s CPUs, %s NUMA node%s, %s", text_or_dash(inventory->hostname),
-           text_or_dash(inventory->kernel), number_text(inventory->cpu_count, cpus),
-           number_text(inventory->numa_node_count, numa), text_plural(inventory->numa_node_count),
-           memory_text(inventory->memory_bytes, memory));
+           text_or_dash(inventory->kernel), number_text(inventory->cpu_count).text,
+           number_text(inventory->numa_node_count).text, text_plural(inventory->numa_node_count),
+           memory_text(inventory->memory_bytes).text);
     print_drivers(inventory);
     printf("\nfabric  %s: %s\n", fabric_class_name(fabric->class), fabric->reason);
     print_nics(inventory, fabric);
