@@ -17,13 +17,10 @@ static void cell(struct table *table, enum verdict colour, const char *text)
 }
 
 /* Formats "198 Mb/s", "48.7 Gb/s". */
-static const char *speed(double mbps, char text[32])
+static struct text_line speed(double mbps)
 {
-    if (mbps < 1000)
-        snprintf(text, 32, "%.0f Mb/s", mbps);
-    else
-        snprintf(text, 32, "%.*f Gb/s", mbps < 99950 ? 1 : 0, mbps / 1000);
-    return text;
+    return mbps < 1000 ? text_line("%.0f Mb/s", mbps)
+                       : text_line("%.*f Gb/s", mbps < 99950 ? 1 : 0, mbps / 1000);
 }
 
 static const char *verdict_word(const struct survey_node *node)
@@ -54,7 +51,6 @@ static void nodes_print(FILE *stream, const struct survey *survey)
     for (size_t i = 0; i < survey->node_count; i++) {
         const struct survey_node *node = &survey->nodes[i];
         double worst = NAN;
-        char text[32];
         const char *advice;
 
         for (size_t k = 0; k < survey->rail_count; k++)
@@ -63,7 +59,7 @@ static void nodes_print(FILE *stream, const struct survey *survey)
         advice = catalog_fault(node->code)->advice;
         cell(&table, VERDICT_NONE, node->name);
         cell(&table, node->verdict, verdict_word(node));
-        cell(&table, VERDICT_NONE, isnan(worst) ? "-" : speed(worst, text));
+        cell(&table, VERDICT_NONE, isnan(worst) ? "-" : speed(worst).text);
         if (node->verdict >= VERDICT_WARN)
             what(&table, node->part, node->message);
         else
@@ -113,14 +109,13 @@ static void rails_print(FILE *stream, const struct survey *survey)
 {
     for (size_t k = 0; k < survey->rail_count; k++) {
         const struct survey_rail *rail = &survey->rails[k];
-        char good[32], median[32];
 
         table_print_text(stream, rail->name);
         fputs(": ", stream);
         if (!isnan(rail->median[SURVEY_BANDWIDTH]))
             fprintf(stream, "good nodes reach %s, the median of %zu pairs is %s%s",
-                    speed(rail->reference[SURVEY_BANDWIDTH], good),
-                    rail->measured[SURVEY_BANDWIDTH], speed(rail->median[SURVEY_BANDWIDTH], median),
+                    speed(rail->reference[SURVEY_BANDWIDTH]).text, rail->measured[SURVEY_BANDWIDTH],
+                    speed(rail->median[SURVEY_BANDWIDTH]).text,
                     isnan(rail->median[SURVEY_LATENCY]) ? "" : "; ");
         if (!isnan(rail->median[SURVEY_LATENCY]))
             fprintf(stream, "%.3g us", rail->reference[SURVEY_LATENCY]);
