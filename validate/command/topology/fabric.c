@@ -174,16 +174,13 @@ static struct cables count_cables(const struct subnet *subnet, int device)
     return cables;
 }
 
-static const char *level_name(int level, char text[24])
+static struct text_line level_name(int level)
 {
     if (level == 0)
-        return "leaf";
+        return text_line("leaf");
     if (level == 1)
-        return "spine";
-    if (level < 0)
-        return "alone";
-    snprintf(text, 24, "core %d", level - 1);
-    return text;
+        return text_line("spine");
+    return level < 0 ? text_line("alone") : text_line("core %d", level - 1);
 }
 
 static const struct subnet *sorted;
@@ -203,7 +200,6 @@ static int switch_compare(const void *a, const void *b)
 static void print_switches(const struct subnet *subnet)
 {
     size_t *order = calloc(subnet->device_count + 1, sizeof *order), count = 0;
-    char level[24];
     struct table table = {0};
     bool has_across = false;
 
@@ -223,7 +219,7 @@ static void print_switches(const struct subnet *subnet)
         char *nodes = nodes_on(subnet, (int)order[i]);
 
         table_cells(&table, "%s\t%s\t%s\t%d\t%d", device->name[0] ? device->name : "-", device->id,
-                    level_name(device->level, level), cables.up, cables.down + cables.nodes);
+                    level_name(device->level).text, cables.up, cables.down + cables.nodes);
         if (has_across)
             table_cells(&table, "%d", cables.across);
         table_cells(&table, "%s\t%s", subnet_rate_text(subnet, cables.rate).text,
