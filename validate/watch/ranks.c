@@ -27,6 +27,12 @@ static bool is_quiet_for(const struct judging *judging, double seconds)
            judging->quiet_s >= (judging->watch->is_patient ? judging->patience_s : seconds);
 }
 
+/* Returns the part of a finding: "rank 3". */
+static struct text_line rank_name(int rank)
+{
+    return text_line("rank %d", rank);
+}
+
 static bool has_ended(const struct watch_rank *rank)
 {
     return rank->state == 'Z' || rank->state == 'X';
@@ -90,19 +96,17 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
     static const enum fault_code codes[] = {
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [ENDED] = FAULT_RANK_HUNG};
     enum condition condition = (enum condition)rank->condition;
-    char part[64];
 
     if (condition == RUNNING || (condition == ENDED && !is_of_hang(judging, rank)) ||
         (condition != STOPPED && (judging->quiet_s < judging->patience_s || judging->moved == 0 ||
                                   judging->silent > 0 || judging->watch->node_count == 1)))
         return;
-    snprintf(part, sizeof part, "rank %d", rank->rank);
     FINDING(judging,
             is_quiet_for(judging, 0) ? VERDICT_FAIL
             : condition != STOPPED   ? VERDICT_UNKNOWN
                                      : VERDICT_WARN,
-            codes[condition], node->name, part, "rank %d (pid %ld) %s%s", rank->rank, rank->pid,
-            texts[condition],
+            codes[condition], node->name, rank_name(rank->rank).text, "rank %d (pid %ld) %s%s",
+            rank->rank, rank->pid, texts[condition],
             is_quiet(judging)     ? "; nothing moves in the job"
             : judging->moving > 0 ? "; the job goes on"
             : judging->silent > 0 ? "; data may move on nodes that send no samples"
@@ -197,16 +201,14 @@ bool watch_judge_ras(struct judging *judging)
                         judging->quiet_s >= judging->patience_s);
         enum verdict verdict = is_hung ? VERDICT_FAIL : VERDICT_WARN;
         enum fault_code code = is_hung ? FAULT_RANK_HUNG : FAULT_RANK_STRAGGLES;
-        char part[64];
 
-        snprintf(part, sizeof part, "rank %d", is_missing ? rank : other);
         if (is_missing)
-            FINDING(judging, verdict, code, missing->name, part,
+            FINDING(judging, verdict, code, missing->name, rank_name(rank).text,
                     "NCCL %s process %ld on %s, rank %d of communicator %s, for %.0f s",
                     comm->is_dead ? "has given up" : "gets no answer from", comm->missing.pid,
                     comm->missing.host, comm->missing.rank, comm->name, same_s);
         else if (is_behind)
-            FINDING(judging, verdict, code, behind->name, part,
+            FINDING(judging, verdict, code, behind->name, rank_name(other).text,
                     "rank %d has launched %.0f operations of NCCL, others %.0f, and no rank has "
                     "launched one for %.0f s",
                     other, comm->least, comm->most, same_s);
@@ -325,15 +327,12 @@ static bool does_not_read(const struct watch_node *node)
 }
 
 /* Returns "rank 3" if the node has only this rank; else "". */
-static const char *only_rank(const struct judging *judging, const struct watch_node *node,
-                             char part[64])
+static struct text_line only_rank(const struct judging *judging, const struct watch_node *node)
 {
     const struct watch_sample *newest = watch_newest(node);
+    bool is_only = newest->rank_count == 1 && newest->ranks[0].step == judging->watch->step;
 
-    part[0] = '\0';
-    if (newest->rank_count == 1 && newest->ranks[0].step == judging->watch->step)
-        snprintf(part, 64, "rank %d", newest->ranks[0].rank);
-    return part;
+    return is_only ? rank_name(newest->ranks[0].rank) : text_line("%s", "");
 }
 
 /* Judges a job whose rails carry nothing, and of which no rank is known to be stopped. */
@@ -343,8 +342,8 @@ void watch_judge_quiet(struct judging *judging)
     const struct watch_rank *rank = NULL;
     bool is_idle, is_outlier = outliers_find(judging, &node, &rank, &is_idle), is_still = true;
     double waited_s = floor(judging->quiet_s);
+    struct text_line part = {""};
     size_t unread = 0;
-    char part[64] = "";
 
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_sample *newest = watch_newest(&judging->watch->nodes[i]);
@@ -381,7 +380,7 @@ void watch_judge_quiet(struct judging *judging)
         if (does_not_read(&judging->watch->nodes[i]) && unread++ == 0)
             node = &judging->watch->nodes[i];
     if (unread > 0 && 2 * unread < judging->watch->node_count) {
-        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node->name, only_rank(judging, node, part),
+        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node->name, only_rank(judging, node).text,
                 "the job hangs: no rail has carried data for %.0f s, and %.0f bytes that others "
                 "sent to this node are not read",
                 waited_s, watch_newest(node)->unread_bytes);
@@ -402,16 +401,16 @@ void watch_judge_quiet(struct judging *judging)
         return;
     }
     if (is_outlier)
-        snprintf(part, sizeof part, "rank %d", rank->rank);
+        part = rank_name(rank->rank);
     if (is_outlier && reads_or_writes(node, rank)) {
-        FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part,
+        FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part.text,
                 "rank %d reads or writes files for %.0f s and more, all others wait", rank->rank,
                 waited_s);
         return;
     }
     if (!is_outlier)
         node = judging->silent > 0 ? NULL : first_quiet(judging);
-    FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part,
+    FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part.text,
             "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
             is_outlier && is_idle ? "this rank sleeps while all others work or poll"
             : is_outlier          ? "this rank works while all others sleep"
@@ -425,13 +424,11 @@ void watch_judge_outliers(struct judging *judging)
     const struct watch_node *node;
     const struct watch_rank *rank;
     bool is_idle;
-    char part[64];
 
     if (judging->busy || judging->ready < judging->watch->node_count ||
         !outliers_find(judging, &node, &rank, &is_idle))
         return;
-    snprintf(part, sizeof part, "rank %d", rank->rank);
-    FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part,
+    FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, rank_name(rank->rank).text,
             "rank %d %s for %.0f s%s", rank->rank,
             is_idle ? "sleeps while all others work or poll" : "works while all others sleep",
             WATCH_RECENT_S, reads_or_writes(node, rank) ? ": it reads or writes files" : "");
