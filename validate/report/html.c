@@ -14,13 +14,15 @@
 
 enum { ROWS_MAX = 20000 /* rows of the table of verdicts */ };
 
-void html_string(FILE *stream, const char *text)
+void html_string(FILE *stream, const char *before, const char *text)
 {
+    fputs(before, stream);
     json_text_write(stream, text ? text : "", "<>&'");
 }
 
-void html_number(FILE *stream, double number)
+void html_number(FILE *stream, const char *before, double number)
 {
+    fputs(before, stream);
     if (isfinite(number))
         fprintf(stream, "%.6g", number);
     else
@@ -29,8 +31,8 @@ void html_number(FILE *stream, double number)
 
 static void member_string(FILE *stream, const char *key, const char *text)
 {
-    fprintf(stream, "\"%s\":", key);
-    html_string(stream, text);
+    fprintf(stream, "\"%s\"", key);
+    html_string(stream, ":", text);
     fputs(",\n", stream);
 }
 
@@ -62,15 +64,12 @@ static void nodes(FILE *stream, const struct survey *survey)
     for (size_t i = 0; i < survey->node_count; i++) {
         const struct survey_node *node = &survey->nodes[i];
 
-        fputs(i ? ",\n[" : "[", stream);
-        html_string(stream, node->name);
-        fprintf(stream, ",%d,%d,%d,%d,%.0f,", node->leaf, (int)node->verdict, node->is_concluded,
+        html_string(stream, i ? ",\n[" : "[", node->name);
+        fprintf(stream, ",%d,%d,%d,%d,%.0f", node->leaf, (int)node->verdict, node->is_concluded,
                 node->is_certified, isfinite(node->expires) ? node->expires : 0);
-        html_string(stream, node->part);
-        fputc(',', stream);
-        html_string(stream, node->message);
-        fputc(',', stream);
-        html_string(stream, catalog_fault(node->code)->advice);
+        html_string(stream, ",", node->part);
+        html_string(stream, ",", node->message);
+        html_string(stream, ",", catalog_fault(node->code)->advice);
         fprintf(stream, ",%d]", node->is_suspect);
     }
     fputs("],\n", stream);
@@ -79,10 +78,8 @@ static void nodes(FILE *stream, const struct survey *survey)
 static void string_list(FILE *stream, const char *key, const char *const *texts, size_t count)
 {
     fprintf(stream, "\"%s\":[", key);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i ? "," : "", stream);
-        html_string(stream, texts[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        html_string(stream, i ? "," : "", texts[i]);
     fputs("],\n", stream);
 }
 
@@ -177,10 +174,9 @@ static void row(FILE *stream, const struct record *record, const struct texts *t
     fprintf(stream, "[%d", (int)record->verdict);
     for (int i = 0; i < 6; i++)
         fprintf(stream, ",%zu", text_index(texts, all[i]));
-    fputc(',', stream);
-    html_number(stream, record->value);
-    fprintf(stream, ",%zu,", text_index(texts, all[7]));
-    html_number(stream, record->limit);
+    html_number(stream, ",", record->value);
+    fprintf(stream, ",%zu", text_index(texts, all[7]));
+    html_number(stream, ",", record->limit);
     fprintf(stream, ",%zu,%zu,%zu]", text_index(texts, all[6]), text_index(texts, all[8]),
             text_index(texts, all[9]));
 }
@@ -196,10 +192,8 @@ static void code_advice(FILE *stream, const struct record *list, size_t count)
     for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
         if (!is_there[code])
             continue;
-        fputs(is_first ? "" : ",\n", stream);
-        html_string(stream, catalog_fault((enum fault_code)code)->name);
-        fputc(':', stream);
-        html_string(stream, catalog_fault((enum fault_code)code)->advice);
+        html_string(stream, is_first ? "" : ",\n", catalog_fault((enum fault_code)code)->name);
+        html_string(stream, ":", catalog_fault((enum fault_code)code)->advice);
         is_first = false;
     }
     fputs("},\n", stream);
@@ -240,16 +234,11 @@ static void sweep(FILE *stream, const struct survey *survey)
         if (!catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || isnan(record->value) ||
             !record->part)
             continue;
-        fputs(is_first ? "[" : ",\n[", stream);
-        html_string(stream, record->part);
-        fputc(',', stream);
-        html_number(stream, record->value);
-        fputc(',', stream);
-        html_number(stream, record->low);
-        fputc(',', stream);
-        html_number(stream, record->high);
-        fputc(',', stream);
-        html_string(stream, record->message);
+        html_string(stream, is_first ? "[" : ",\n[", record->part);
+        html_number(stream, ",", record->value);
+        html_number(stream, ",", record->low);
+        html_number(stream, ",", record->high);
+        html_string(stream, ",", record->message);
         fputc(']', stream);
         is_first = false;
     }
@@ -268,21 +257,18 @@ static void past(FILE *stream, const struct survey *survey)
         if (survey_node(survey, at->node) < 0)
             continue;
         if (!last || strcmp(last, at->node) != 0) {
-            fputs(last ? "],\n" : "", stream);
-            html_string(stream, at->node);
+            html_string(stream, last ? "],\n" : "", at->node);
             fputs(":[", stream);
         } else {
             fputc(',', stream);
         }
         last = at->node;
-        fprintf(stream, "[%.0f,", isfinite(at->time) ? at->time : 0);
-        html_string(stream, at->run);
-        fprintf(stream, ",%d,", (int)at->verdict);
-        html_number(stream, at->rail_mbps);
-        fputc(',', stream);
-        html_string(stream, at->part);
-        fputc(',', stream);
-        html_string(stream, at->message);
+        fprintf(stream, "[%.0f", isfinite(at->time) ? at->time : 0);
+        html_string(stream, ",", at->run);
+        fprintf(stream, ",%d", (int)at->verdict);
+        html_number(stream, ",", at->rail_mbps);
+        html_string(stream, ",", at->part);
+        html_string(stream, ",", at->message);
         fprintf(stream, ",%d]", at->is_suspect);
     }
     fputs(last ? "]},\n" : "},\n", stream);

@@ -11,12 +11,12 @@
 /* The page, with "@@title@@" and "@@data@@" in the places of title and data; ends with NUL. */
 extern const unsigned char page_template[];
 
-/* Writes a JSON string that is safe inside of <script>: it cannot end the element or begin a
- * comment (html.spec.whatwg.org, 4.12.1.3). NULL is "". */
-void html_string(FILE *stream, const char *text);
+/* Writes `before` as it is, and a JSON string that is safe inside of <script>: it cannot end the
+ * element or begin a comment (html.spec.whatwg.org, 4.12.1.3). NULL is "". */
+void html_string(FILE *stream, const char *before, const char *text);
 
-/* Writes a JSON number; null if it is not finite. */
-void html_number(FILE *stream, double number);
+/* Writes `before` as it is, and a JSON number; null if it is not finite. */
+void html_number(FILE *stream, const char *before, double number);
 
 /* html_links.c: writes the rails as a JSON array. A rail and metric is {"count", "median",
  * "reference", "origin", "step", "mask", "values", "low", "high", "verdicts", "limits",

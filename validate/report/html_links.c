@@ -169,10 +169,8 @@ static void limits(FILE *stream, const struct survey *survey, const struct surve
     runs(stream, "limit_of", bytes, count);
     fputs(",\"limits\":[", stream);
     for (size_t i = 0; i < found_count; i++) {
-        fputs(i ? ",[" : "[", stream);
-        html_number(stream, (double)found[i]->limit);
-        fputc(',', stream);
-        html_string(stream, survey->limit_sources[found[i]->source]);
+        html_number(stream, i ? ",[" : "[", (double)found[i]->limit);
+        html_string(stream, ",", survey->limit_sources[found[i]->source]);
         fputc(']', stream);
     }
     fputc(']', stream);
@@ -194,10 +192,9 @@ static int metric(FILE *stream, const struct survey *survey, const struct survey
 
     if (!bytes)
         return -1;
-    fprintf(stream, "{\"count\":%zu,\"median\":", count);
-    html_number(stream, rail->median[which]);
-    fputs(",\"reference\":", stream);
-    html_number(stream, rail->reference[which]);
+    fprintf(stream, "{\"count\":%zu", count);
+    html_number(stream, ",\"median\":", rail->median[which]);
+    html_number(stream, ",\"reference\":", rail->reference[which]);
     fprintf(stream, ",\"origin\":%.12g,\"step\":%.12g", scale.origin, scale.step);
     if (!is_same_mask(before->cells, before->count, cells, count))
         mask(stream, cells, count, survey->node_count);
@@ -223,8 +220,7 @@ int html_rails(FILE *stream, const struct survey *survey)
 
     fputc('[', stream);
     for (size_t k = 0; k < survey->rail_count && rv == 0; k++) {
-        fputs(k ? ",\n{\"name\":" : "{\"name\":", stream);
-        html_string(stream, survey->rails[k].name);
+        html_string(stream, k ? ",\n{\"name\":" : "{\"name\":", survey->rails[k].name);
         for (int i = 0; i < SURVEY_METRICS && rv == 0; i++) {
             if (!survey->rails[k].cells[i])
                 continue;

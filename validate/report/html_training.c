@@ -80,14 +80,11 @@ static void point(FILE *stream, const struct step *steps, size_t count)
         greatest = fmax(greatest, steps[i].loss);
         speed += steps[i].tokens_per_s;
     }
-    fprintf(stream, "[%ld,", steps[count - 1].number);
-    html_number(stream, sum / (double)count);
-    fputc(',', stream);
-    html_number(stream, least);
-    fputc(',', stream);
-    html_number(stream, greatest);
-    fputc(',', stream);
-    html_number(stream, speed / (double)count);
+    fprintf(stream, "[%ld", steps[count - 1].number);
+    html_number(stream, ",", sum / (double)count);
+    html_number(stream, ",", least);
+    html_number(stream, ",", greatest);
+    html_number(stream, ",", speed / (double)count);
     fputc(']', stream);
 }
 
@@ -107,10 +104,8 @@ int html_training(FILE *stream, const struct survey *survey)
         point(stream, &steps[begin], end - begin);
     }
     fputs("],\"ends\":[", stream);
-    for (int i = 0; i < 2 && count > 0; i++) {
-        fputs(i ? "," : "", stream);
-        html_number(stream, steps[i ? count - 1 : 0].loss);
-    }
+    for (int i = 0; i < 2 && count > 0; i++)
+        html_number(stream, i ? "," : "", steps[i ? count - 1 : 0].loss);
     fputs("]}", stream);
     free(steps);
     return 0;
