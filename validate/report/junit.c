@@ -241,19 +241,15 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
     char stamp[32] = "";
     double begin = INFINITY;
 
-    for (size_t i = 0; i < count; i++) {
-        double time = RECORD_OF(&line[i])->time;
-
-        begin = time < begin ? time : begin;
-    }
+    for (size_t i = 0; i < count; i++)
+        begin = fmin(begin, RECORD_OF(&line[i])->time);
     fputs("  <testsuite", stream);
     attribute(stream, "name", line->suite < SUITES_MAX ? RECORD_OF(line)->suite : "others");
     counts(stream, count_cases(line, count));
     seconds(stream, span(line, count));
-    if (isfinite(begin)) {
+    if (isfinite(begin))
         attribute(stream, "timestamp",
                   text_time(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", (time_t)begin));
-    }
     fputs(">\n    <properties>\n", stream);
     property(stream, "run", survey->run);
     property(stream, "cluster", survey->cluster);

@@ -87,10 +87,8 @@ static void times(struct survey *survey)
     for (size_t i = 0; i < survey->count; i++) {
         double time = SURVEY_AT(survey, i)->time;
 
-        if (!(time >= survey->begin))
-            survey->begin = isnan(time) ? survey->begin : time;
-        if (!(time <= survey->end))
-            survey->end = isnan(time) ? survey->end : time;
+        survey->begin = fmin(survey->begin, time); /* ignores NAN */
+        survey->end = fmax(survey->end, time);
     }
 }
 
