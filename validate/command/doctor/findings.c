@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/record.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -17,21 +18,18 @@
 void doctor_add(struct findings *findings, const char *host, const char *name, enum verdict verdict,
                 const char *found)
 {
-    struct finding *items =
-        reallocarray(findings->items, findings->count + 1, sizeof *findings->items);
     struct finding *finding;
+    char *copy = strdup(host);
 
-    if (items)
-        findings->items = items;
-    if (!items || !(finding = &items[findings->count], finding->host = strdup(host))) {
+    if (!copy || !GROW(findings->items, findings->count)) {
+        free(copy);
         findings->out_of_memory = true;
         return;
     }
-    finding->name = name;
-    finding->verdict = verdict;
+    finding = &findings->items[findings->count++];
+    *finding = (struct finding){.host = copy, .name = name, .verdict = verdict};
     text_put(finding->found, sizeof finding->found, "%s", found);
     utf8_clean(finding->found);
-    findings->count++;
 }
 
 void doctor_clear(struct findings *findings)
