@@ -25,7 +25,7 @@ static void series_end(struct gathering *gathering)
 {
     struct series *series = &gathering->series;
 
-    if (series->count > 0 && !gathering->is_out_of_memory)
+    if (series->count > 0 && !gathering->is_out_of_memory && gathering->each)
         gathering->each(series, gathering->context);
     for (size_t i = 0; i < series->count; i++)
         free(series->points[i].run);
@@ -72,12 +72,6 @@ static void add_point(const struct history_point *point, void *context)
     gathering->is_out_of_memory |= !points->run;
 }
 
-static void ignore_series(const struct series *series, void *context)
-{
-    (void)series;
-    (void)context;
-}
-
 int series_each(const char *path, const char *node, const char *part, int most,
                 void (*each)(const struct series *series, void *context), void *context,
                 struct error *err)
@@ -86,7 +80,7 @@ int series_each(const char *path, const char *node, const char *part, int most,
     int count = history_points(path, node, part, most, add_point, &gathering, err);
 
     if (count < 0)
-        gathering.each = ignore_series; /* the last series may be incomplete */
+        gathering.each = NULL; /* the last series may be incomplete */
     series_end(&gathering);
     if (count < 0)
         return -1;
