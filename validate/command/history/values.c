@@ -18,17 +18,14 @@ struct listing {
 static void value_add(const struct stage_value *value, void *context)
 {
     struct listing *listing = context;
-    struct stage_value *items = grow(listing->items, listing->count, sizeof *items);
     char *name = strdup(value->stage);
 
-    if (items)
-        listing->items = items;
-    if (!items || !name) {
+    if (!name || !GROW(listing->items, listing->count)) {
         free(name);
         return;
     }
-    items[listing->count] = *value;
-    items[listing->count++].stage = name;
+    listing->items[listing->count] = *value;
+    listing->items[listing->count++].stage = name;
 }
 
 static int compare(const void *a, const void *b)
