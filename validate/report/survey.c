@@ -295,13 +295,6 @@ void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node,
     survey->past_count = kept;
 }
 
-static void past_clear(struct survey *survey)
-{
-    for (size_t i = 0; i < survey->past_count; i++)
-        past_free(&survey->past[i]);
-    free(survey->past);
-}
-
 void survey_clear(struct survey *survey)
 {
     for (size_t k = 0; k < survey->rail_count; k++)
@@ -315,6 +308,8 @@ void survey_clear(struct survey *survey)
     free(survey->leaves);
     free(survey->notes);
     free(survey->items);
-    past_clear(survey);
+    for (size_t i = 0; i < survey->past_count; i++)
+        past_free(&survey->past[i]);
+    free(survey->past);
     *survey = (struct survey){0};
 }
