@@ -14,11 +14,12 @@
 #include "lib/base/hash.h"
 #include "lib/base/utf8.h"
 
-/* The string members of struct record, with their keys. */
-static const struct {
+/* The members of struct record, with their keys. */
+struct member {
     const char *key;
     size_t offset;
-} strings[] = {
+};
+static const struct member strings[] = {
     {"run", offsetof(struct record, run)},
     {"suite", offsetof(struct record, suite)},
     {"test", offsetof(struct record, test)},
@@ -35,10 +36,7 @@ static const struct {
 };
 enum { STRINGS = sizeof strings / sizeof *strings };
 
-static const struct {
-    const char *key;
-    size_t offset;
-} numbers[] = {
+static const struct member numbers[] = {
     {"time", offsetof(struct record, time)},
     {"value", offsetof(struct record, value)},
     {"low", offsetof(struct record, low)},
