@@ -119,10 +119,8 @@ int launch_run(const struct launch *launch, int *status, struct error *err)
         kill(pid, launch_stop);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(failed[1]);
-    if (pid > 0) {
-        if (read_all(failed[0], &reason, sizeof reason) != (ssize_t)sizeof reason)
-            reason = 0;
-    }
+    if (pid > 0 && read_all(failed[0], &reason, sizeof reason) != (ssize_t)sizeof reason)
+        reason = 0;
     close(failed[0]);
     if (pid < 0 || reason != 0) {
         running = 0;
