@@ -18,7 +18,8 @@ struct series_point {
 struct series {
     char *node, *part, *metric, *unit;
     struct series_point *points;
-    size_t count; /* at least 1 */
+    double *values; /* of the points */
+    size_t count;   /* at least 1 */
 };
 
 /* Calls each() for each series, ordered by node, part and metric, of the newest `most` runs. A

@@ -30,6 +30,7 @@ static void series_end(struct gathering *gathering)
     for (size_t i = 0; i < series->count; i++)
         free(series->points[i].run);
     free(series->points);
+    free(series->values);
     free(series->node);
     free(series->part);
     free(series->metric);
@@ -60,10 +61,11 @@ static void add_point(const struct history_point *point, void *context)
     }
     gathering->is_out_of_memory =
         !series->node || !series->part || !series->metric || !series->unit;
-    if (!GROW(series->points, series->count)) {
+    if (!GROW(series->points, series->count) || !GROW(series->values, series->count)) {
         gathering->is_out_of_memory = true;
         return;
     }
+    series->values[series->count] = point->value;
     points = &series->points[series->count++];
     *points = (struct series_point){.run = strdup(point->run),
                                     .time = point->time,
@@ -94,45 +96,38 @@ static bool is_less_better(const struct series *series)
 
 double series_noise(const struct series *series)
 {
-    double *values = malloc((series->count + 1) * sizeof *values), median, step;
+    double *steps = malloc((series->count + 1) * sizeof *steps), step;
+    double median = statistics_median(series->values, series->count);
     double least = is_less_better(series) ? 1 : 0.1;
 
-    if (!values)
+    if (!steps)
         return least;
-    for (size_t i = 0; i < series->count; i++)
-        values[i] = series->points[i].value;
-    median = statistics_median(values, series->count);
     for (size_t i = 1; i < series->count; i++)
-        values[i - 1] = fabs(series->points[i].value - series->points[i - 1].value);
-    step = series->count > 4 ? statistics_median(values, series->count - 1) : 0;
-    free(values);
+        steps[i - 1] = fabs(series->values[i] - series->values[i - 1]);
+    step = series->count > 4 ? statistics_median(steps, series->count - 1) : 0;
+    free(steps);
     /* the steps of independent values have sqrt(2) times their standard deviation */
     return fmax(least, median > 0 ? 4 * 1.4826 * step / sqrt(2) / median : 0);
 }
 
 size_t series_fall(const struct series *series, double *before)
 {
-    double *values = malloc((series->count + 1) * sizeof *values);
     double noise = series_noise(series);
     bool less = is_less_better(series);
     size_t fall = series->count;
 
     *before = NAN;
-    for (size_t at = series->count; values && at-- > 1;) {
-        double median, worst = less ? INFINITY : -INFINITY;
+    for (size_t at = series->count; at-- > 1;) {
+        double median = statistics_median(series->values, at);
+        double worst = less ? INFINITY : -INFINITY;
 
-        for (size_t i = 0; i < at; i++)
-            values[i] = series->points[i].value;
-        median = statistics_median(values, at);
         for (size_t i = at; i < series->count; i++)
-            worst =
-                less ? fmin(worst, series->points[i].value) : fmax(worst, series->points[i].value);
+            worst = less ? fmin(worst, series->values[i]) : fmax(worst, series->values[i]);
         if (less ? worst <= median * (1 + noise) : worst >= median * (1 - noise))
             break;
         fall = at;
         *before = median;
     }
-    free(values);
     return fall;
 }
 

@@ -36,18 +36,6 @@ void series_print_record(const struct series *series, const struct series_point 
                "%s", "");
 }
 
-static double median_of(const struct series *series)
-{
-    double *values = malloc(series->count * sizeof *values), median = NAN;
-
-    for (size_t i = 0; values && i < series->count; i++)
-        values[i] = series->points[i].value;
-    if (values)
-        median = statistics_median(values, series->count);
-    free(values);
-    return median;
-}
-
 /* The last time at which the part's figures were accepted. */
 struct acceptance {
     const char *part;
@@ -69,8 +57,10 @@ static struct series series_accepted(const char *path, const struct series *seri
     struct series later = *series;
 
     if (history_marks(path, series->node, note_mark, &acceptance, NULL) > 0)
-        for (; later.count > 0 && later.points->time <= acceptance.time; later.count--)
+        for (; later.count > 0 && later.points->time <= acceptance.time; later.count--) {
             later.points++;
+            later.values++;
+        }
     return later;
 }
 
@@ -84,7 +74,7 @@ static void add_row(struct table *table, const char *path, const struct series *
     series_picture(series, series_has_utf8(), PICTURE, picture, sizeof picture);
     table_cells(table, "%s\t%s\t%s\t%s\t%zu\t%.4g %s\t%.4g", *series->node ? series->node : "-",
                 series->part, series->metric, picture, series->count, last, series->unit,
-                median_of(series));
+                statistics_median(series->values, series->count));
     if (fall < later.count)
         table_cell(table, VERDICT_WARN, "worse since %s, %.4g before",
                    history_time(later.points[fall].time).text, before);
