@@ -75,22 +75,18 @@ static void show_address(struct show *show, const struct netif_machine *machine,
                          const struct netif_line *line, const char *interface, int index)
 {
     struct error err = {""};
+    const struct {
+        const char *state, *found;
+        enum verdict verdict;
+    } answers[] = {{err.text, "?", VERDICT_UNKNOWN},
+                   {"is missing,", "no", VERDICT_FAIL},
+                   {"is so,", "yes", VERDICT_PASS}};
     int status = machine->has_address(machine->context, index, line->address, &err);
     char state[600];
 
-    snprintf(state, sizeof state, "%s line %u",
-             status == 1   ? "is so,"
-             : status == 0 ? "is missing,"
-                           : err.text,
-             line->line);
+    snprintf(state, sizeof state, "%s line %u", answers[status + 1].state, line->line);
     report(show, interface, netif_setting_name(NETIF_ADDRESS), line->address,
-           status == 1   ? "yes"
-           : status == 0 ? "no"
-                         : "?",
-           status == 1   ? VERDICT_PASS
-           : status == 0 ? VERDICT_FAIL
-                         : VERDICT_UNKNOWN,
-           state);
+           answers[status + 1].found, answers[status + 1].verdict, state);
 }
 
 static void show_setting(struct show *show, const struct netif_machine *machine,
