@@ -3,8 +3,6 @@
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -12,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/rtnetlink.h"
 #include "validate/watch/read.h"
 
 enum { ESTABLISHED = 1, LISTENS = 10, FLOWS_MOST = 24 /* per node: those that sent most */ };
@@ -57,30 +54,35 @@ struct flows {
     struct watch_sample *sample;
 };
 
-static void flow_take(struct nlmsghdr *header, void *context)
+static int flow_take(const struct nlmsghdr *message, size_t length, void *context)
 {
     const struct flows *flows = context;
     struct watch_sample *sample = flows->sample;
-    struct inet_diag_msg *message = NLMSG_DATA(header);
-    struct rtattr *attribute = (struct rtattr *)(void *)(message + 1);
-    int length = (int)header->nlmsg_len - (int)NLMSG_LENGTH(sizeof *message);
+    const struct inet_diag_msg *found = (const void *)((const char *)message + NLMSG_HDRLEN);
     char source[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
+    const struct rtattr *attribute;
     const struct watch_rail *rail;
     struct tcp_info info = {0};
+    const char *at, *end;
 
-    if (length < 0 || message->idiag_uid != flows->uid ||
-        !inet_ntop(message->idiag_family, message->id.idiag_src, source, sizeof source) ||
-        !inet_ntop(message->idiag_family, message->id.idiag_dst, peer, sizeof peer) ||
+    if (!netlink_is_message(message, length, SOCK_DIAG_BY_FAMILY, sizeof *found) ||
+        found->idiag_uid != flows->uid ||
+        !inet_ntop(found->idiag_family, found->id.idiag_src, source, sizeof source) ||
+        !inet_ntop(found->idiag_family, found->id.idiag_dst, peer, sizeof peer) ||
         !(rail = rail_of(sample, source)))
-        return;
-    sample->unread_bytes += message->idiag_rqueue;
-    for (; RTA_OK(attribute, length); attribute = RTA_NEXT(attribute, length))
+        return 0;
+    sample->unread_bytes += found->idiag_rqueue;
+    at = netlink_attributes(message, sizeof *found, &end);
+    while ((attribute = netlink_next_attribute(&at, end))) {
+        size_t size = netlink_size(attribute);
+
         if (attribute->rta_type == INET_DIAG_INFO &&
-            RTA_PAYLOAD(attribute) >= offsetof(struct tcp_info, tcpi_busy_time)) {
-            memcpy(&info, RTA_DATA(attribute),
-                   RTA_PAYLOAD(attribute) < sizeof info ? RTA_PAYLOAD(attribute) : sizeof info);
+            size >= offsetof(struct tcp_info, tcpi_busy_time)) {
+            memcpy(&info, netlink_value(attribute), size < sizeof info ? size : sizeof info);
             flow_add(sample, rail, peer, &info);
         }
+    }
+    return 0;
 }
 
 /* Counts the listeners on an address. */
@@ -90,56 +92,26 @@ struct listeners {
     size_t own, others;
 };
 
-static void listener_take(struct nlmsghdr *header, void *context)
+static int listener_take(const struct nlmsghdr *message, size_t length, void *context)
 {
     static const unsigned char any[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
     struct listeners *listeners = context;
-    const struct inet_diag_msg *message = NLMSG_DATA(header);
-    const unsigned char *source = (const void *)message->id.idiag_src;
-    bool is_v6 = message->idiag_family == AF_INET6;
+    const struct inet_diag_msg *found = (const void *)((const char *)message + NLMSG_HDRLEN);
+    const unsigned char *source = (const void *)found->id.idiag_src;
+    bool is_v6 = found->idiag_family == AF_INET6;
     const unsigned char *last = is_v6 ? source + sizeof mapped : source;
 
-    if (header->nlmsg_len < NLMSG_LENGTH(sizeof *message) ||
-        message->id.idiag_sport != listeners->address->sin_port ||
+    if (!netlink_is_message(message, length, SOCK_DIAG_BY_FAMILY, sizeof *found) ||
+        found->id.idiag_sport != listeners->address->sin_port ||
         (is_v6 && memcmp(source, any, sizeof any) != 0 &&
          memcmp(source, mapped, sizeof mapped) != 0) ||
         (memcmp(last, any, 4) != 0 && memcmp(last, &listeners->address->sin_addr, 4) != 0))
-        return;
-    if (message->idiag_uid == listeners->uid)
+        return 0;
+    if (found->idiag_uid == listeners->uid)
         listeners->own++;
     else
         listeners->others++;
-}
-
-/* Calls take() for all TCP sockets of the family in the state. */
-static void family_read(int fd, int family, unsigned state,
-                        void (*take)(struct nlmsghdr *header, void *context), void *context)
-{
-    struct {
-        struct nlmsghdr header;
-        struct inet_diag_req_v2 request;
-    } query = {{.nlmsg_len = sizeof query,
-                .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-                .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-               {.sdiag_family = (uint8_t)family,
-                .sdiag_protocol = IPPROTO_TCP,
-                .idiag_ext = 1 << (INET_DIAG_INFO - 1),
-                .idiag_states = 1U << state}};
-    static char buffer[1 << 16] __attribute__((aligned(NLMSG_ALIGNTO)));
-    ssize_t got;
-
-    if (send(fd, &query, sizeof query, 0) != sizeof query)
-        return;
-    while ((got = recv(fd, buffer, sizeof buffer, 0)) > 0) {
-        size_t length = (size_t)got;
-
-        for (struct nlmsghdr *header = (struct nlmsghdr *)(void *)buffer; NLMSG_OK(header, length);
-             header = NLMSG_NEXT(header, length)) {
-            if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
-                return;
-            take(header, context);
-        }
-    }
+    return 0;
 }
 
 static int compare_flows(const void *a, const void *b)
@@ -149,19 +121,33 @@ static int compare_flows(const void *a, const void *b)
     return (one->bytes < other->bytes) - (one->bytes > other->bytes);
 }
 
-static void sockets_read(unsigned state, void (*take)(struct nlmsghdr *header, void *context),
+/* Calls take() for all TCP sockets in the state. */
+static void sockets_read(unsigned state,
+                         int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                          void *context)
 {
-    const struct timeval limit = {.tv_sec = 1};
-    int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    static const uint8_t families[] = {AF_INET, AF_INET6};
+    struct netlink netlink = {.fd =
+                                  socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG),
+                              .ioctl_fd = -1,
+                              .wait_ms = NETLINK_WAIT_MS};
 
-    if (fd < 0)
-        return;
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0) {
-        family_read(fd, AF_INET, state, take, context);
-        family_read(fd, AF_INET6, state, take, context);
+    for (size_t i = 0; i < sizeof families && netlink.fd >= 0; i++) {
+        const struct {
+            struct nlmsghdr header;
+            struct inet_diag_req_v2 request;
+        } query = {{.nlmsg_len = sizeof query,
+                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                    .nlmsg_seq = ++netlink.sequence},
+                   {.sdiag_family = families[i],
+                    .sdiag_protocol = IPPROTO_TCP,
+                    .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+                    .idiag_states = 1U << state}};
+
+        netlink_query(&netlink, &query, sizeof query, take, context, NULL);
     }
-    close(fd);
+    netlink_close(&netlink);
 }
 
 bool watch_listens(const struct sockaddr_in *address, uid_t uid)
