@@ -23,3 +23,13 @@ json_t *jsontext_of(const char *text, size_t length)
     free(copy);
     return string;
 }
+
+int jsontext_print(FILE *stream, size_t flags, json_t *value)
+{
+    char *text = value ? json_dumps(value, flags) : NULL;
+    int rv = text && fprintf(stream, "%s\n", text) >= 0 ? 0 : -1;
+
+    free(text);
+    json_decref(value);
+    return rv;
+}

@@ -168,7 +168,6 @@ static int print_json(const struct certificate_place *place, enum certificate_st
 {
     char *brake = certificate_brake_text(place, state, certificate);
     json_t *object = json_object();
-    int result;
 
     json_object_set_new(object, "path", jsontext(place->path));
     json_object_set_new(object, "state", jsontext(certificate_state_name(state)));
@@ -189,10 +188,7 @@ static int print_json(const struct certificate_place *place, enum certificate_st
         json_object_set_new(object, "tests", lines_json(certificate->tests));
         json_object_set_new(object, "fingerprint", lines_json(certificate->fingerprint));
     }
-    result = json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
-    return result;
+    return jsontext_print(stdout, JSON_INDENT(2), object);
 }
 
 static int show(const struct certificate_options *options)

@@ -46,15 +46,10 @@ void doctor_give(FILE *stream, const struct finding *finding)
     json_t *line = json_pack("{so ss ss so sf}", "host", jsontext(finding->host), "precondition",
                              finding->name, "state", verdict_name(finding->verdict), "found",
                              jsontext(finding->found), "time", record_now_s());
-    char *text;
 
     if (line && finding->verdict > VERDICT_SKIP && precondition)
         json_object_set_new(line, "cure", json_string(precondition->cure));
-    text = line ? json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
-    if (text)
-        fprintf(stream, "%s\n", text);
-    free(text);
-    json_decref(line);
+    jsontext_print(stream, JSON_COMPACT, line);
 }
 
 int doctor_take(struct findings *findings, const char *node, const char *line, double now_s)

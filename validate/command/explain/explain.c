@@ -147,7 +147,6 @@ static int print_json(const struct view *view, size_t i)
 {
     const struct explain_task *task = &view->tasks[i];
     json_t *gpus = json_array(), *variables = json_array(), *object;
-    int status;
 
     for (size_t j = 0; task->visible.is_known && j < task->visible.count; j++)
         json_array_append_new(
@@ -160,10 +159,7 @@ static int print_json(const struct view *view, size_t i)
                   "fabric", fabric_class_name(view->node->fabric.class), "reason",
                   jsontext(view->node->fabric.reason), "rank", (json_int_t)task->place.rank,
                   "local_rank", (json_int_t)task->local_rank, "gpus", gpus, "variables", variables);
-    status = object ? json_dumpf(object, stdout, JSON_COMPACT) : -1;
-    putchar('\n');
-    json_decref(object);
-    return status;
+    return jsontext_print(stdout, JSON_COMPACT, object);
 }
 
 /* ---------------------------------------------------------------- the work */

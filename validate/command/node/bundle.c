@@ -134,9 +134,7 @@ static void write_accelerators(const struct checks *checks, FILE *stream)
     for (int vendor = 0; checks->accelerators && vendor < GPU_VENDORS; vendor++)
         if (checks->accelerators->reports[vendor])
             json_array_append_new(array, report_json(checks->accelerators->reports[vendor]));
-    json_dumpf(array, stream, JSON_INDENT(2));
-    fputc('\n', stream);
-    json_decref(array);
+    jsontext_print(stream, JSON_INDENT(2), array);
 }
 
 static void add_written(FILE *tar, const char *name, const struct checks *checks,

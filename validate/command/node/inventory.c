@@ -378,12 +378,7 @@ static json_t *inventory_json(const struct inventory *inventory, const struct fa
 int inventory_write_json(const struct inventory *inventory, const struct fabric *fabric,
                          FILE *stream)
 {
-    json_t *object = inventory_json(inventory, fabric);
-    int result = json_dumpf(object, stream, JSON_INDENT(2));
-
-    json_decref(object);
-    fputc('\n', stream);
-    return result;
+    return jsontext_print(stream, JSON_INDENT(2), inventory_json(inventory, fabric));
 }
 
 static const struct option_row rows[] = {

@@ -71,7 +71,5 @@ void plan_print_json(const struct plan *plan)
                           "checkpoint_s", number(failures->checkpoint_s), "interval_s",
                           number(failures->interval_s), "goodput", number(failures->goodput),
                           "finish_s", number(layout->finish_s), "sbatch", lines));
-    json_dumpf(object, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(object);
+    jsontext_print(stdout, JSON_COMPACT, object);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "validate/command/jsontext.h"
 #include "validate/report/table.h"
 #include "validate/scheduling/verify/kinds.h"
 
@@ -90,16 +91,6 @@ static int options_read(int argc, char **argv, struct policy_options *options)
     return -1;
 }
 
-void policy_print_json(json_t *object)
-{
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
-
-    if (text)
-        puts(text);
-    free(text);
-    json_decref(object);
-}
-
 void policy_print(const struct policy_line *line, bool as_json)
 {
     const struct policy_kind_row *kind = line->kind;
@@ -122,7 +113,7 @@ void policy_print(const struct policy_line *line, bool as_json)
             json_object_set_new(object, "source", json_string(kind->source));
             json_object_set_new(object, "cure", json_string(kind->cure));
         }
-        policy_print_json(object);
+        jsontext_print(stdout, JSON_COMPACT, object);
         return;
     }
     command_print_verdict(stdout, line->verdict, table_has_colour(stdout));
@@ -140,9 +131,10 @@ static void print_kinds(const struct policy_kind_row *kinds, size_t count, bool 
         const struct policy_kind_row *kind = &kinds[i];
 
         if (as_json)
-            policy_print_json(json_pack("{ss ss ss ss ss ss}", "code", kind->code, "verdict",
-                                        verdict_name(kind->verdict), "what", kind->what, "why",
-                                        kind->why, "source", kind->source, "cure", kind->cure));
+            jsontext_print(stdout, JSON_COMPACT,
+                           json_pack("{ss ss ss ss ss ss}", "code", kind->code, "verdict",
+                                     verdict_name(kind->verdict), "what", kind->what, "why",
+                                     kind->why, "source", kind->source, "cure", kind->cure));
         else
             printf("%-26s  %-4s  %s\n", kind->code, verdict_name(kind->verdict), kind->what);
     }

@@ -2,8 +2,6 @@
 #ifndef MUSTER_COMMAND_POLICY_H
 #define MUSTER_COMMAND_POLICY_H
 
-#include <jansson.h>
-
 #include "validate/command/command.h"
 #include "validate/scheduling/check.h"
 
@@ -35,9 +33,6 @@ struct policy_line {
 
 /* Prints the line, as a JSON object or as text. */
 void policy_print(const struct policy_line *line, bool as_json);
-
-/* Prints the object as a line, and releases it. */
-void policy_print_json(json_t *object);
 
 /* muster policy verify and simulate. Returns the exit status. */
 int policy_verify(const char *name, const struct policy_options *options);
