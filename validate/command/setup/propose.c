@@ -145,26 +145,21 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     struct slurm_node node;
     size_t size;
     FILE *stream = memory_stream(&note, &size);
-    const char *start = "Where all nodes are like this one, muster.conf can have ", *before = start;
+    static const char start[] = "Where all nodes are like this one, muster.conf can have ";
     int rv = 0;
 
     own_name(node_view->root, host, sizeof host);
     if (stream && slurm_node_of_host(slurm, host, name, sizeof name)) {
         slurm_node_find(slurm, name, &node);
-        if (!*conf->management_interface && node_view->fabric.management) {
-            fprintf(stream, "%sManagementInterface=%s", before, node_view->fabric.management->name);
-            before = ", ";
-        }
-        if (conf->fabric_interfaces.count == 0 && rails) {
-            fprintf(stream, "%sFabricInterfaces=%s", before, rails);
-            before = ", ";
-        }
+        if (!*conf->management_interface && node_view->fabric.management)
+            fprintf(stream, "%sManagementInterface=%s", start, node_view->fabric.management->name);
+        if (conf->fabric_interfaces.count == 0 && rails)
+            fprintf(stream, "%sFabricInterfaces=%s", ftell(stream) > 0 ? ", " : start, rails);
         if (conf->gpus_per_node < 0 && node_view->inventory->gpu_count > 0 &&
-            slurm_gres_count(node.gres, "gpu") == 0) {
-            fprintf(stream, "%sGPUsPerNode=%zu", before, node_view->inventory->gpu_count);
-            before = ", ";
-        }
-        if (before != start)
+            slurm_gres_count(node.gres, "gpu") == 0)
+            fprintf(stream, "%sGPUsPerNode=%zu", ftell(stream) > 0 ? ", " : start,
+                    node_view->inventory->gpu_count);
+        if (ftell(stream) > 0)
             fputs(": a node that lacks a part fails", stream);
     }
     if (!stream || fclose(stream) != 0)
