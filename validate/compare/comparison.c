@@ -60,23 +60,16 @@ static char *class_text(const struct cluster *cluster, const struct cluster_node
     char *text = NULL;
     size_t size;
     FILE *stream = memory_stream(&text, &size);
-    const char *space = "";
 
     if (!stream)
         return NULL;
-    if (by & COMPARE_GRES && *node->gres) {
-        fprintf(stream, "%s", node->gres);
-        space = " ";
-    }
-    if (by & COMPARE_FEATURES && *node->features) {
-        fprintf(stream, "%s%s", space, node->features);
-        space = " ";
-    }
+    if (by & COMPARE_GRES)
+        fputs(node->gres, stream);
+    if (by & COMPARE_FEATURES && *node->features)
+        fprintf(stream, "%s%s", ftell(stream) > 0 ? " " : "", node->features);
     for (size_t i = 0; by & COMPARE_PARTITIONS && i < cluster->partition_count; i++)
-        if (name_index_has(&sets[i], node->name)) {
-            fprintf(stream, "%s%s", space, cluster->partitions[i].name);
-            space = " ";
-        }
+        if (name_index_has(&sets[i], node->name))
+            fprintf(stream, "%s%s", ftell(stream) > 0 ? " " : "", cluster->partitions[i].name);
     fclose(stream);
     return text;
 }
