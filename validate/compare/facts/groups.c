@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/text.h"
+#include "lib/base/memory_stream.h"
 #include "lib/catalog/catalog.h"
 
 struct kind {
@@ -83,20 +83,18 @@ static void adopt(struct kind *kinds, size_t count)
 
 static char *join(const char *const *words, size_t count)
 {
-    size_t size = sizeof "all nodes";
-    char *text;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = memory_stream(&text, &size);
 
-    for (size_t i = 0; i < count; i++)
-        size += strlen(words[i]) + 2;
-    text = malloc(size);
-    if (!text)
+    if (!stream)
         return NULL;
-    *text = '\0';
     for (size_t i = 0; i < count; i++)
         if (*words[i])
-            text_join(text, size, ", ", "%s", words[i]);
-    if (!*text)
-        strcpy(text, "all nodes");
+            fprintf(stream, "%s%s", ftell(stream) > 0 ? ", " : "", words[i]);
+    if (ftell(stream) == 0)
+        fputs("all nodes", stream);
+    fclose(stream);
     return text;
 }
 
