@@ -340,12 +340,10 @@ static void put_drivers(json_t *object, const struct inventory *inventory)
 {
     for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++) {
         const struct gpu_vendor_info *info = gpu_vendor_info((enum gpu_vendor)vendor);
-        char key[64];
 
-        if (!info->driver)
-            continue;
-        snprintf(key, sizeof key, "%s_driver", info->driver);
-        put_text(object, key, inventory->gpu_drivers[vendor]);
+        if (info->driver)
+            put_text(object, text_line("%s_driver", info->driver).text,
+                     inventory->gpu_drivers[vendor]);
     }
 }
 
