@@ -16,10 +16,7 @@
 
 static void member_write(FILE *tar, const char *name, const char *text, size_t size)
 {
-    char member[100];
-
-    snprintf(member, sizeof member, "muster-doctor/%s", name);
-    tar_member(tar, member, text, size);
+    tar_member(tar, text_line("muster-doctor/%s", name).text, text, size);
 }
 
 /* Returns whether a line may contain a secret: in slurm.conf StoragePass, AuthAltParameters and the
@@ -95,7 +92,7 @@ int doctor_bundle(const char *path, const struct doctor_site *site, struct findi
 {
     static const char *const files[] = {"gres.conf", "cgroup.conf", "topology.conf",
                                         "plugstack.conf", "plugstack.conf.d/muster.conf"};
-    char *text = NULL, *whole = NULL, name[600], member[80];
+    char *text = NULL, *whole = NULL, name[600];
     size_t size = 0, length = 0;
     FILE *tar = memory_stream(&whole, &length), *stream;
     int fd, rv;
@@ -121,8 +118,7 @@ int doctor_bundle(const char *path, const struct doctor_site *site, struct findi
         file_add(tar, site, site->slurm.files[0], "slurm/slurm.conf");
     for (size_t i = 0; *site->slurm_directory && i < sizeof files / sizeof *files; i++) {
         snprintf(name, sizeof name, "%s/%s", site->slurm_directory, files[i]);
-        snprintf(member, sizeof member, "slurm/%s", files[i]);
-        file_add(tar, site, name, member);
+        file_add(tar, site, name, text_line("slurm/%s", files[i]).text);
     }
     tar_end(tar);
     fd = fclose(tar) == 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;

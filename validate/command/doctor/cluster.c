@@ -42,11 +42,9 @@ static bool take_line(const char *node, const char *line, void *context)
 
 static void take_silence(const char *node, const char *why, void *context)
 {
-    char found[DOCTOR_FOUND];
-
-    text_put(found, sizeof found, "a job on it reported nothing: %s",
-             *why ? why : "no answer in time");
-    doctor_add(context, node, "answer", VERDICT_UNKNOWN, found);
+    doctor_add(
+        context, node, "answer", VERDICT_UNKNOWN,
+        text_line("a job on it reported nothing: %s", *why ? why : "no answer in time").text);
 }
 
 /* Queries the nodes that can run jobs for their findings. */
@@ -147,7 +145,7 @@ static int nodes_choose(const struct cluster *cluster, const char *list,
     return rv == 0 ? count : -1;
 }
 
-void doctor_cluster(const struct doctor_site *site, const char *list, struct findings *findings)
+void doctor_cluster(const char *list, struct findings *findings)
 {
     struct cluster cluster = {0};
     struct cluster_node **nodes = NULL;
@@ -155,7 +153,6 @@ void doctor_cluster(const struct doctor_site *site, const char *list, struct fin
     char found[DOCTOR_FOUND];
     int count = -1;
 
-    (void)site;
     step_clean_environment();
     if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
         doctor_add(findings, "head", "controller", VERDICT_FAIL, err.text);

@@ -96,7 +96,7 @@ static int doctor(const char *name, const struct options *options,
                                   : "here",
                 !options->is_here, &findings);
     if (!options->is_here)
-        doctor_cluster(&site, options->nodes, &findings);
+        doctor_cluster(options->nodes, &findings);
     doctor_compare(&findings);
     status = status_of(&findings);
     for (size_t i = 0; options->as_json && i < findings.count; i++)

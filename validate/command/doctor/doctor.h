@@ -71,7 +71,7 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
 /* Queries the controller, each slurmd and, by a small job that shares the nodes, each node of the
  * list for its findings (NULL: the default partition, or all nodes without one). This host needs
  * Slurm's commands. */
-void doctor_cluster(const struct doctor_site *site, const char *list, struct findings *findings);
+void doctor_cluster(const char *list, struct findings *findings);
 
 /* Parses a line that muster doctor --here --json printed on the node. Returns 0, or -1 if it is no
  * such line, or of another host. */

@@ -67,18 +67,18 @@ static void queries_each_node_in_its_partition(void)
     static const char answered[] = "pass a job ran and reported its findings";
     struct findings findings = {0};
 
-    doctor_cluster(NULL, NULL, &findings);
+    doctor_cluster(NULL, &findings);
     is_str(partitions, "lab ", "one job asks all nodes of a partition");
     is_str(found_of(&findings, "n4", "answer"), answered, "... which report");
     doctor_clear(&findings);
     made_is_divided = true;
     partitions[0] = '\0';
-    doctor_cluster(NULL, NULL, &findings);
+    doctor_cluster(NULL, &findings);
     is_str(partitions, "lab other ", "without a default partition each partition is asked");
     is_str(found_of(&findings, "n4", "answer"), answered, "... for its nodes");
     doctor_clear(&findings);
     busy_node = "n2";
-    doctor_cluster(NULL, "n[2-4]", &findings);
+    doctor_cluster("n[2-4]", &findings);
     is_str(found_of(&findings, "n2", "answer"),
            "unknown a job on it reported nothing: Slurm would preempt a job there",
            "a node where no job starts is unknown, with the reason");
@@ -91,12 +91,12 @@ static void warns_of_an_extra_that_is_no_json(void)
     struct findings findings = {0};
 
     made_extra = "{\"rack\":7}";
-    doctor_cluster(NULL, "n1", &findings);
+    doctor_cluster("n1", &findings);
     is_str(found_of(&findings, "n1", "extra"), "none",
            "an Extra that is a JSON object has no finding");
     doctor_clear(&findings);
     made_extra = "rack 7";
-    doctor_cluster(NULL, "n1", &findings);
+    doctor_cluster("n1", &findings);
     is_str(found_of(&findings, "n1", "extra"),
            "warn Extra is not a JSON object: its faults and certificate are not published, and its "
            "gate gets no permission to refuse jobs",
