@@ -189,7 +189,7 @@ static bool is_test(const char *word)
 }
 
 /* Checks that every word of `only` selects a test. */
-static int verify_only(const char *name, const char *only)
+static int verify_only(const char *only)
 {
     char *text = only ? strdup(only) : NULL, *rest = text, *word;
     int status = COMMAND_PASS;
@@ -197,7 +197,7 @@ static int verify_only(const char *name, const char *only)
     while (status == COMMAND_PASS && (word = strsep(&rest, ","))) {
         if (is_test(word))
             continue;
-        fprintf(stderr, "%s: no test '%s'; the tests are", name, word);
+        fprintf(stderr, "%s: no test '%s'; the tests are", set.name, word);
         for (size_t i = 0; i < check_count; i++)
             fprintf(stderr, "%s %s", i ? "," : "", check_table[i].name);
         fputc('\n', stderr);
@@ -294,64 +294,58 @@ static int run_checks(const struct options *options, const struct node_view *nod
     return exit_status(output.worst);
 }
 
-struct work {
-    const char *name;
-    const struct options *options;
-};
-
 static int check(void *context, const char **at)
 {
     static struct node_view node_view;
-    const char *name = ((const struct work *)context)->name;
-    const struct options *options = ((const struct work *)context)->options;
+    const struct options *options = context;
     double begin_s = clock_s();
-    int status = command_node_open(name, options->root, options->config, &node_view);
+    int status = command_node_open(set.name, options->root, options->config, &node_view);
 
     if (options->as_health || options->as_nagios) /* leave time for the other checks */
         node_view.conf.gpu_deadline_s = fmin(node_view.conf.gpu_deadline_s, HEALTH_GPUS_S);
     if (status == COMMAND_PASS)
         status = run_checks(options, &node_view, begin_s, at);
     if (options->as_nagios && !node_view.inventory) {
-        printf("MUSTER UNKNOWN - the check did not run; run %s --nagios to see the error\n", name);
+        printf("MUSTER UNKNOWN - the check did not run; run %s --nagios to see the error\n",
+               set.name);
         status = 3;
     }
     command_node_close(&node_view);
     return status;
 }
 
-static int check_bounded(struct work *work)
+static int check_bounded(struct options *options)
 {
     char own[HOST_NAME_MAX + 1];
     struct error err;
     int status;
 
-    if (bounded_check(HEALTH_DEADLINE_S, check, work, &status, &err) == 0)
+    if (bounded_check(HEALTH_DEADLINE_S, check, options, &status, &err) == 0)
         return status;
-    if (work->options->as_nagios) {
+    if (options->as_nagios) {
         printf("MUSTER UNKNOWN - %s\n", err.text);
         return 3;
     }
     /* not the name in slurm.conf, which may be on the file system that hangs */
     node_name(own, sizeof own);
-    printf("muster check: %s: %s\n", work->options->node ? work->options->node : own, err.text);
+    printf("muster check: %s: %s\n", options->node ? options->node : own, err.text);
     return COMMAND_UNKNOWN;
 }
 
 int command_check(int argc, char **argv)
 {
     struct options options = {0};
-    struct work work = {argv[0], &options};
     const char *at;
     int status = command_options(&set, argc, argv, &options);
 
     if (status >= 0)
         return status;
-    if (verify_only(argv[0], options.only) != COMMAND_PASS)
+    if (verify_only(options.only) != COMMAND_PASS)
         return COMMAND_USAGE;
     if (options.as_json + options.as_nagios + options.as_health > 1)
         return command_misuse(argv[0], "--json, --nagios and --health are mutually exclusive");
     if (options.as_health && options.root)
         return command_misuse(argv[0],
                               "--root cannot be combined with --health, which checks this machine");
-    return options.as_health || options.as_nagios ? check_bounded(&work) : check(&work, &at);
+    return options.as_health || options.as_nagios ? check_bounded(&options) : check(&options, &at);
 }
