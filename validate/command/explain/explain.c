@@ -10,7 +10,6 @@
 #include <string.h>
 
 struct view {
-    const char *name; /* "muster explain" */
     struct explain_step step;
     struct node_view node_view;
     struct envplan_node *node;
@@ -200,7 +199,7 @@ static int explain(struct view *view)
     int status = 0;
 
     if (explain_step_prepare(&view->step, view->node_view.inventory, &err) < 0)
-        return command_failed(COMMAND_USAGE, view->name, "%s", err.text);
+        return command_failed(COMMAND_USAGE, "muster explain", "%s", err.text);
     view->node = malloc(sizeof *view->node);
     if (!view->step.root)
         failed_rails_read(&view->node_view.conf, &failed);
@@ -210,7 +209,7 @@ static int explain(struct view *view)
                           view->node);
     failed_rails_clear(&failed);
     if (!view->node || make_plans(view) < 0)
-        return command_failed(COMMAND_UNKNOWN, view->name, "out of memory");
+        return command_failed(COMMAND_UNKNOWN, "muster explain", "out of memory");
     if (!view->is_json && !view->is_export)
         print_text(view);
     else if (view->is_export)
@@ -223,7 +222,7 @@ static int explain(struct view *view)
 static int read_and_explain(struct view *view)
 {
     struct explain_step *step = &view->step;
-    int status = command_node_open(view->name, step->root, step->config, &view->node_view);
+    int status = command_node_open("muster explain", step->root, step->config, &view->node_view);
 
     if (!step->node && !step->root) /* the name that lines of muster.conf use */
         step->node = command_node(NULL, "");
@@ -346,10 +345,7 @@ static const struct option_set set = {
 
 int command_explain(int argc, char **argv)
 {
-    struct view view = {
-        .name = argv[0],
-        .step = {.ntasks = -1, .ntasks_per_node = -1, .rank = -1},
-    };
+    struct view view = {.step = {.ntasks = -1, .ntasks_per_node = -1, .rank = -1}};
     int status = command_options(&set, argc, argv, &view);
 
     if (status >= 0)
