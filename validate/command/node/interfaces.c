@@ -12,11 +12,8 @@
 
 #include "lib/constants/command_constants.h"
 
-enum act { ACT_PLAN, ACT_APPLY, ACT_RESTORE };
-
 struct options {
-    const char *name, *config;
-    enum act act;
+    const char *config;
     bool as_json, is_apply, is_plan, is_restore;
     long job; /* -1: not given */
 };
@@ -205,7 +202,7 @@ static int plan(const struct options *options, const struct conf *conf,
         puts("\nOnly root sees the settings to restore.");
     journal_clear(&journal);
     if (status < 0)
-        return command_failed(COMMAND_UNKNOWN, options->name, "%s", err.text);
+        return command_failed(COMMAND_UNKNOWN, set.name, "%s", err.text);
     return show.is_failed ? COMMAND_FAIL : show.is_unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
 }
 
@@ -228,8 +225,8 @@ static int act(const struct options *options, const struct conf *conf,
     bool is_bad;
 
     if (!report)
-        return command_failed(COMMAND_UNKNOWN, options->name, "out of memory");
-    if (options->act == ACT_APPLY)
+        return command_failed(COMMAND_UNKNOWN, set.name, "out of memory");
+    if (options->is_apply)
         netif_apply(conf->interface_journal, INTERFACES_LOCK_MS, machine, conf->netif_lines,
                     conf->netif_line_count, 0, report);
     else
@@ -253,23 +250,23 @@ static int act(const struct options *options, const struct conf *conf,
 
 static int run(const struct options *options, const struct conf *conf)
 {
+    bool is_change = options->is_apply || options->is_restore;
     struct netif_machine machine;
     struct error err;
     int status;
 
-    if (options->act != ACT_PLAN && geteuid() != 0)
-        return command_misuse(options->name, "changing interfaces needs root");
+    if (is_change && geteuid() != 0)
+        return command_misuse(set.name, "changing interfaces needs root");
     if (netif_machine_open(&machine, "", &err) != 0)
-        return command_failed(COMMAND_UNKNOWN, options->name, "%s", err.text);
-    status =
-        options->act == ACT_PLAN ? plan(options, conf, &machine) : act(options, conf, &machine);
+        return command_failed(COMMAND_UNKNOWN, set.name, "%s", err.text);
+    status = (is_change ? act : plan)(options, conf, &machine);
     netif_machine_close(&machine);
     return status;
 }
 
 int command_interfaces(int argc, char **argv)
 {
-    struct options options = {.name = argv[0], .job = -1};
+    struct options options = {.job = -1};
     struct conf conf;
     int status = command_options(&set, argc, argv, &options);
 
@@ -279,7 +276,6 @@ int command_interfaces(int argc, char **argv)
         return command_misuse(argv[0], "--plan, --apply and --restore are mutually exclusive");
     if (options.job >= 0 && !options.is_restore)
         return command_misuse(argv[0], "--job needs --restore");
-    options.act = options.is_apply ? ACT_APPLY : options.is_restore ? ACT_RESTORE : ACT_PLAN;
     status = command_conf(argv[0], options.config, &conf);
     if (status == COMMAND_PASS)
         status = run(&options, &conf);
