@@ -49,10 +49,8 @@ struct run {
 
 /* ---------------------------------------------------------------- output */
 
-static void print_message(const struct run *run, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void print_message(const struct run *run, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+print_message(const struct run *run, const char *format, ...)
 {
     va_list values;
 
@@ -481,10 +479,8 @@ int run_job(const char *name, const struct run_options *options)
     struct error err = {""};
     int status;
 
-    if (recordfile_open(options->json_path, &run.json, &err) != 0) {
-        print_message(&run, "%s", err.text);
-        return COMMAND_USAGE;
-    }
+    if (recordfile_open(options->json_path, &run.json, &err) != 0)
+        return command_failed(COMMAND_USAGE, name, "%s", err.text);
     launch_catch_signals();
     status = job_find(&run);
     if (status == 0)
