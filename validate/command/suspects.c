@@ -18,7 +18,7 @@
 enum { INPUT_MOST_BYTES = 64 << 20 };
 
 struct options {
-    const char *name, *node, *remove, *directory;
+    const char *node, *remove, *directory;
     bool as_json, is_leave;
 };
 
@@ -51,18 +51,15 @@ static const struct option_set set = {
 
 static int failed(const struct options *options, const struct error *err)
 {
-    fprintf(stderr, "%s: %s: %s\n", options->name, options->node, err->text);
-    return COMMAND_FAIL;
+    return command_failed(COMMAND_FAIL, set.name, "%s: %s", options->node, err->text);
 }
 
 #define COUNT_OF(options, metric_, value_)                                                         \
     RECORD(.metric = metric_, .node = (options)->node, .value = value_, .unit = "count")
 
 /* Prints a line of text, or the record completed with its common fields. */
-static void print_result(const struct options *options, struct record record, const char *format,
-                         ...) __attribute__((format(printf, 3, 4)));
-static void print_result(const struct options *options, struct record record, const char *format,
-                         ...)
+static void __attribute__((format(printf, 3, 4)))
+print_result(const struct options *options, struct record record, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -187,7 +184,7 @@ static int leave(const struct options *options)
 
 int command_suspects(int argc, char **argv)
 {
-    struct options options = {.name = argv[0]};
+    struct options options = {0};
     char directory[4096];
     int status = command_options(&set, argc, argv, &options);
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 struct options {
-    const char *name, *config, *file, *node, *nodes;
+    const char *config, *file, *node, *nodes;
     long until; /* 0: not given */
     bool as_json;
 };
@@ -63,14 +63,13 @@ static int revoke_here(const struct options *options, const char *path)
                    "%s", message);
     else if (result >= 0)
         printf("%s: %s\n", node, message);
-    if (result < 0)
-        fprintf(stderr, "%s: %s: %s\n", options->name, node, message);
-    return result < 0 ? COMMAND_FAIL : COMMAND_PASS;
+    return result < 0 ? command_failed(COMMAND_FAIL, set.name, "%s: %s", node, message)
+                      : COMMAND_PASS;
 }
 
 int command_revoke(int argc, char **argv)
 {
-    struct options options = {.name = argv[0]};
+    struct options options = {0};
     struct conf conf;
     int status = command_options(&set, argc, argv, &options);
 

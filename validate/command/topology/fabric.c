@@ -124,8 +124,7 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
         named = topology_conf_find(directory, path, sizeof path);
     if (!named || topology_conf_read(named, conf, &err) == 0)
         return COMMAND_PASS;
-    fprintf(stderr, "%s: %s\n", set.name, err.text);
-    return COMMAND_USAGE;
+    return command_failed(COMMAND_USAGE, set.name, "%s", err.text);
 }
 
 /* Returns the nodes on a leaf as "n[1-18]", malloc'd. */
