@@ -32,11 +32,6 @@ struct reading {
     unsigned line;
 };
 
-static int wrong(const struct reading *reading, struct error *err)
-{
-    return error_prefix(err, "%s:%u", reading->name, reading->line);
-}
-
 static int begin_group(struct reading *reading, const char *nodes, struct error *err)
 {
     struct golden *golden = reading->golden;
@@ -176,7 +171,7 @@ int golden_parse(const char *text, const char *name, struct golden *golden, stru
     while (result == 0 && (line = strsep(&rest, "\n"))) {
         reading.line++;
         if (read_line(&reading, line, err) != 0)
-            result = wrong(&reading, err);
+            result = error_prefix(err, "%s:%u", name, reading.line);
     }
     free(copy);
     for (size_t i = 0; i < golden->count && result == 0; i++)
