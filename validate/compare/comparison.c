@@ -31,19 +31,6 @@ int comparison_golden(struct comparison *comparison, const char *path, struct er
 
 /* ---------------------------------------------------------------- what Slurm says of a node */
 
-struct classes {
-    struct node_class *classes;
-    size_t count;
-};
-
-static void classes_clear(struct classes *classes)
-{
-    for (size_t i = 0; i < classes->count; i++)
-        free((char *)(size_t)classes->classes[i].text);
-    free(classes->classes);
-    *classes = (struct classes){0};
-}
-
 /* Returns the set of nodes of each partition; NULL if memory is out. */
 static struct name_index *partition_sets(const struct cluster *cluster)
 {
@@ -74,26 +61,22 @@ static char *class_text(const struct cluster *cluster, const struct cluster_node
     return text;
 }
 
-static int classes_make(const struct cluster *cluster, unsigned by, struct classes *classes)
+/* Makes the class of each node of the cluster; the caller frees *classes and the texts. Returns 0,
+ * or -1 if memory is out. */
+static int classes_make(const struct cluster *cluster, unsigned by, struct node_class **classes)
 {
-    struct name_index *sets;
+    struct name_index *sets = partition_sets(cluster);
     int result = 0;
 
-    *classes = (struct classes){0};
-    if (by == 0)
-        return 0;
-    sets = partition_sets(cluster);
-    classes->classes = calloc(cluster->node_count + 1, sizeof *classes->classes);
-    for (size_t i = 0; sets && classes->classes && i < cluster->node_count; i++) {
+    *classes = calloc(cluster->node_count + 1, sizeof **classes);
+    for (size_t i = 0; sets && *classes && i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
 
-        classes->classes[i].node = node->name;
-        classes->classes[i].text = class_text(cluster, node, by, sets);
-        classes->count++;
-        if (!classes->classes[i].text)
+        (*classes)[i] = (struct node_class){node->name, class_text(cluster, node, by, sets)};
+        if (!(*classes)[i].text)
             result = -1;
     }
-    if (!sets || !classes->classes)
+    if (!sets || !*classes)
         result = -1;
     for (size_t i = 0; sets && i < cluster->partition_count; i++)
         name_index_clear(&sets[i]);
@@ -140,17 +123,20 @@ int comparison_make(struct comparison *comparison, const struct records *records
                     bool (*is_wanted)(const void *context, const char *node), const void *context,
                     const struct cluster *cluster, unsigned by, struct error *err)
 {
-    struct classes classes;
+    size_t class_count = by ? cluster->node_count : 0;
+    struct node_class *classes = NULL;
     int found = -1;
 
-    if (classes_make(cluster, by, &classes) == 0 &&
+    if ((by == 0 || classes_make(cluster, by, &classes) == 0) &&
         facts_take(comparison, records, first, is_wanted, context) == 0 &&
         fact_table_make(comparison->facts, comparison->fact_count, &comparison->table) == 0 &&
-        groups_make(&comparison->table, classes.classes, classes.count, &comparison->groups) == 0)
+        groups_make(&comparison->table, classes, class_count, &comparison->groups) == 0)
         found = majority_compare(&comparison->table, &comparison->groups,
                                  comparison->golden.count ? &comparison->golden : NULL,
                                  &comparison->deviations);
-    classes_clear(&classes);
+    for (size_t i = 0; classes && i < class_count; i++)
+        free((char *)(size_t)classes[i].text);
+    free(classes);
     if (found < 0)
         return error_set(err, "no memory to compare the nodes");
     for (int i = 0; i < found; i++)
