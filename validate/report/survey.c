@@ -246,7 +246,6 @@ int survey_build(const struct records *records, const char *run, struct survey *
         const struct record *record = SURVEY_AT(survey, i);
         long node = survey_node(survey, record->node);
 
-        survey->verdicts[record->verdict]++;
         take_run(survey, record);
         if (node >= 0) {
             take_verdict(&survey->nodes[node], record);

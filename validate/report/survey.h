@@ -79,7 +79,6 @@ struct survey {
     const struct records *records; /* the caller's */
     unsigned *items;               /* indexes of the run's records, in their order */
     size_t count;
-    size_t verdicts[VERDICT_FAIL + 1]; /* the number of records with each */
 
     struct survey_node *nodes; /* n2 before n10 */
     size_t node_count;
