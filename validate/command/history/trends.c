@@ -126,7 +126,7 @@ static int print_trends(const char *path, const char *node, const char *part, in
 /* ---------------------------------------------------------------- facts */
 
 struct steps {
-    const char *path, *node;
+    const char *node;
     double *times; /* of the runs, the newest first */
     size_t count;
     bool is_out_of_memory;
@@ -184,7 +184,7 @@ static void add_mark(const struct history_mark *mark, void *context)
 static int print_changes(const char *path, const char *node, int runs, bool as_json,
                          struct error *err)
 {
-    struct steps steps = {.path = path, .node = node, .as_json = as_json};
+    struct steps steps = {.node = node, .as_json = as_json};
     int result = history_nodes(path, node, runs, add_time, &steps, err);
 
     if (steps.is_out_of_memory)

@@ -12,7 +12,7 @@
 /* Numbered pairs of texts, in the order of arrival. */
 struct numbering {
     struct fact_key *texts;
-    size_t count, size;
+    size_t count;
     unsigned *slots; /* number + 1, 0: free; slot_count is a power of two */
     size_t slot_count;
 };
