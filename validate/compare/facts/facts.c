@@ -17,11 +17,25 @@ struct numbering {
     size_t slot_count;
 };
 
-static uint64_t hash_of(const char *name, const char *part)
+static int by_text(const void *left, const void *right)
+{
+    const struct fact_key *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : strcmp(a->part, b->part);
+}
+
+/* Returns the slot of the pair, or the free slot for it. */
+static unsigned *slot_of(const struct numbering *numbering, const char *name, const char *part)
 {
     uint64_t hash = hash_text(hash_text(hash_text(HASH_BEGIN, name), "\n"), part);
+    size_t at = (hash ^ hash >> 32) & (numbering->slot_count - 1);
+    const struct fact_key wanted = {name, part};
 
-    return hash ^ hash >> 32;
+    while (numbering->slots[at] &&
+           by_text(&numbering->texts[numbering->slots[at] - 1], &wanted) != 0)
+        at = (at + 1) & (numbering->slot_count - 1);
+    return &numbering->slots[at];
 }
 
 static int numbering_grow(struct numbering *numbering)
@@ -37,16 +51,11 @@ static int numbering_grow(struct numbering *numbering)
         free(slots);
         return -1;
     }
-    for (size_t i = 0; i < numbering->count; i++) {
-        size_t at = hash_of(texts[i].name, texts[i].part) & (slot_count - 1);
-
-        while (slots[at])
-            at = (at + 1) & (slot_count - 1);
-        slots[at] = (unsigned)i + 1;
-    }
     free(numbering->slots);
     numbering->slots = slots;
     numbering->slot_count = slot_count;
+    for (size_t i = 0; i < numbering->count; i++)
+        *slot_of(numbering, texts[i].name, texts[i].part) = (unsigned)i + 1;
     return 0;
 }
 
@@ -55,23 +64,16 @@ static int numbering_grow(struct numbering *numbering)
 static int number_of(struct numbering *numbering, const char *name, const char *part,
                      unsigned *number)
 {
-    size_t at;
+    unsigned *slot;
 
     if (2 * numbering->count >= numbering->slot_count && numbering_grow(numbering) != 0)
         return -1;
-    at = hash_of(name, part) & (numbering->slot_count - 1);
-    while (numbering->slots[at]) {
-        const struct fact_key *text = &numbering->texts[numbering->slots[at] - 1];
-
-        if (strcmp(text->name, name) == 0 && strcmp(text->part, part) == 0) {
-            *number = numbering->slots[at] - 1;
-            return 0;
-        }
-        at = (at + 1) & (numbering->slot_count - 1);
+    slot = slot_of(numbering, name, part);
+    if (*slot == 0) {
+        numbering->texts[numbering->count++] = (struct fact_key){name, part};
+        *slot = (unsigned)numbering->count;
     }
-    *number = (unsigned)numbering->count;
-    numbering->texts[numbering->count++] = (struct fact_key){name, part};
-    numbering->slots[at] = *number + 1;
+    *number = *slot - 1;
     return 0;
 }
 
@@ -82,14 +84,6 @@ static void numbering_clear(struct numbering *numbering)
 }
 
 /* ---------------------------------------------------------------- numbers in order */
-
-static int by_text(const void *left, const void *right)
-{
-    const struct fact_key *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-
-    return order ? order : strcmp(a->part, b->part);
-}
 
 /* Sorts the texts, and sets indexes[old number] to the new number. Returns 0, or -1 if memory is
  * out. */
