@@ -293,6 +293,13 @@ double database_number(sqlite3_stmt *statement, int column)
                : sqlite3_column_double(statement, column);
 }
 
+enum verdict database_verdict(sqlite3_stmt *statement, int column)
+{
+    int verdict = verdict_parse(database_text(statement, column));
+
+    return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
+}
+
 bool database_insert(sqlite3_stmt *statement)
 {
     bool is_done = sqlite3_step(statement) == SQLITE_DONE;

@@ -76,6 +76,8 @@ void database_bind_number(sqlite3_stmt *statement, int at, double number);
 const char *database_text(sqlite3_stmt *statement, int column);
 /* Returns a column; NAN for NULL. */
 double database_number(sqlite3_stmt *statement, int column);
+/* Returns a column with the name of a verdict; UNKNOWN for any other text, and for NULL. */
+enum verdict database_verdict(sqlite3_stmt *statement, int column);
 
 /* Returns a statement; finalize it. NULL on failure: then binding does nothing, and no step or
  * database_insert() succeeds. */

@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum verdict verdict_at(sqlite3_stmt *statement, int column)
-{
-    int verdict = verdict_parse(database_text(statement, column));
-
-    return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
-}
-
 /* columns of `mine`, with `until` for the end of its certificate; the query adds `since`, or NULL
  */
 #define NODE_COLUMNS(until)                                                                        \
@@ -46,7 +39,7 @@ static int read_nodes(struct database_rows *rows,
                                     .node = database_text(statement, 1),
                                     .time = sqlite3_column_double(statement, 2),
                                     .level = database_text(statement, 3),
-                                    .verdict = verdict_at(statement, 4),
+                                    .verdict = database_verdict(statement, 4),
                                     .test = database_text(statement, 5),
                                     .part = database_text(statement, 6),
                                     .message = database_text(statement, 7),
@@ -126,7 +119,7 @@ int history_job(const char *path, double job,
                    .suite = database_text(statement, 1), .test = database_text(statement, 2),
                    .metric = database_text(statement, 3), .node = database_text(statement, 4),
                    .part = database_text(statement, 5), .value = database_number(statement, 6),
-                   .unit = database_text(statement, 7), .verdict = verdict_at(statement, 8),
+                   .unit = database_text(statement, 7), .verdict = database_verdict(statement, 8),
                    .message = database_text(statement, 9), .job = database_number(statement, 10),
                    .user = database_number(statement, 11));
 
@@ -207,7 +200,7 @@ int history_points(const char *path, const char *node, const char *part, int mos
                                      .run = database_text(rows.statement, 4),
                                      .time = sqlite3_column_double(rows.statement, 5),
                                      .value = sqlite3_column_double(rows.statement, 6),
-                                     .verdict = verdict_at(rows.statement, 7)},
+                                     .verdict = database_verdict(rows.statement, 7)},
              context);
     return database_end(&rows, err);
 }

@@ -17,14 +17,6 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return *text ? text : NULL;
 }
 
-static enum verdict verdict_at(sqlite3_stmt *statement, int column)
-{
-    const char *name = text_at(statement, column);
-    int verdict = name ? verdict_parse(name) : VERDICT_NONE;
-
-    return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
-}
-
 /* Makes records from each row of a query whose ?1 is the run. Returns 0, or -1 with err. */
 static int rows_take(const char *path, const char *query, const char *run,
                      int (*take)(sqlite3_stmt *row, struct records *records),
@@ -48,7 +40,7 @@ static int take_record(sqlite3_stmt *row, struct records *records)
                .test = text_at(row, 3), .metric = text_at(row, 4), .node = text_at(row, 5),
                .part = text_at(row, 6), .peer = text_at(row, 7), .value = database_number(row, 8),
                .unit = text_at(row, 9), .limit = database_number(row, 10),
-               .limit_source = text_at(row, 11), .verdict = verdict_at(row, 12),
+               .limit_source = text_at(row, 11), .verdict = database_verdict(row, 12),
                .message = text_at(row, 13));
 
     record_set_code(&record, text_at(row, 14));
@@ -65,7 +57,7 @@ static int take_node(sqlite3_stmt *row, struct records *records)
 
     record.suite = record.test = "certify";
     record.node = text_at(row, 2);
-    record.verdict = verdict_at(row, 3);
+    record.verdict = database_verdict(row, 3);
     record.part = text_at(row, 4);
     record.message = text_at(row, 5);
     if (records_add(records, &record) != 0)
