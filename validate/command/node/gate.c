@@ -30,9 +30,8 @@ static void report(const char *node, const char *text)
 
 /* Makes a drain muster's if Slurm drained the node with "Prolog error" after a refusal of the gate:
  * then muster certify tests the node without being given its name. */
-static void claim_drain(const char *name, const struct cluster *cluster, const struct conf *conf)
+static void claim_drain(const char *name, const struct cluster_node *node, const struct conf *conf)
 {
-    const struct cluster_node *node = cluster_node(cluster, name);
     const char *part = node ? reason_slurm_part(node->reason) : NULL;
     char line[400], reason[200];
     size_t length = strlen(name);
@@ -168,6 +167,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
 {
     struct brake brake = {0}, before;
     struct cluster cluster = {0};
+    const struct cluster_node *node;
     struct error err;
     char line[8];
     time_t when;
@@ -186,14 +186,13 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
         report(name, err.text);
         return;
     }
+    node = cluster_node(&cluster, name);
     if (has_note)
-        claim_drain(name, &cluster, conf);
+        claim_drain(name, node, conf);
     is_lifted =
         has_file && before.permission == BRAKE_LIFTED; /* by hand: other nodes do not count */
     if (is_refusing &&
         (is_lifted || (has_file && brake_is_recent(&before, brake.cause, time(NULL))))) {
-        const struct cluster_node *node = cluster_node(&cluster, name);
-
         rv = node ? published_put(node, EXTRA_GATE, brake.cause, &err) : 0;
         if (rv == 0 && !is_lifted && node && refusals_is_in(node))
             report(name, before.message);
@@ -204,8 +203,6 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
         if (rv == 0 && brake.permission == BRAKE_ON && is_in)
             report(name, brake.message);
     } else if (has_file) {
-        const struct cluster_node *node = cluster_node(&cluster, name);
-
         rv = node ? published_put(node, EXTRA_GATE, NULL, &err) : 0;
         if (rv == 0)
             rv = brake_remove(conf->certificate_path, &err);
