@@ -86,7 +86,6 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
 struct history_point {
     const char *node, *part, *metric, *unit, *run;
     double time, value;
-    enum verdict verdict; /* of the node in that run */
 };
 
 /* Calls each() for figures by node, part and metric, the oldest run first; of each the newest

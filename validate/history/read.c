@@ -177,14 +177,12 @@ int history_points(const char *path, const char *node, const char *part, int mos
                    void (*each)(const struct history_point *point, void *context), void *context,
                    struct error *err)
 {
-    /* +: SQLite uses the index by node, not that by run, which may have 10,000 nodes */
     struct database_rows rows = database_query(
         path,
-        "SELECT node, part, metric, unit, run, time, value, verdict FROM"
-        " (SELECT f.node, f.part, f.metric, f.unit, f.run, r.time, f.value, n.verdict,"
+        "SELECT node, part, metric, unit, run, time, value FROM"
+        " (SELECT f.node, f.part, f.metric, f.unit, f.run, r.time, f.value,"
         " row_number() OVER (PARTITION BY f.node, f.part, f.metric ORDER BY r.time DESC) AS nth"
         " FROM figures f JOIN runs r ON r.run = f.run"
-        " LEFT JOIN nodes n ON +n.run = f.run AND n.node = f.node"
         " WHERE (?1 IS NULL OR f.node = ?1) AND (?2 IS NULL OR f.part = ?2))"
         " WHERE nth <= ?3 ORDER BY node, part, metric, time",
         err);
@@ -199,8 +197,7 @@ int history_points(const char *path, const char *node, const char *part, int mos
                                      .unit = database_text(rows.statement, 3),
                                      .run = database_text(rows.statement, 4),
                                      .time = sqlite3_column_double(rows.statement, 5),
-                                     .value = sqlite3_column_double(rows.statement, 6),
-                                     .verdict = database_verdict(rows.statement, 7)},
+                                     .value = sqlite3_column_double(rows.statement, 6)},
              context);
     return database_end(&rows, err);
 }
@@ -245,7 +242,7 @@ int history_figures(const char *path, struct history_query *queries, size_t coun
                     struct error *err)
 {
     struct database_rows rows = database_query(
-        path, /* +: as above */
+        path, /* +: SQLite uses the index by node, not that by run, which may have 10,000 nodes */
         "SELECT f.value FROM figures f JOIN nodes n ON +n.run = f.run AND n.node = f.node"
         " WHERE f.node = ?1 AND f.part = ?2 AND f.metric = ?3 AND n.fingerprint = ?4"
         " AND n.verdict = 'pass' AND NOT EXISTS (SELECT 1 FROM records r WHERE r.run = f.run"

@@ -11,7 +11,6 @@
 struct series_point {
     char *run;
     double time, value;
-    enum verdict verdict; /* of the node in that run */
 };
 
 /* One figure of one part, the oldest run first. */

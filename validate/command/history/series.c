@@ -67,10 +67,8 @@ static void add_point(const struct history_point *point, void *context)
     }
     series->values[series->count] = point->value;
     points = &series->points[series->count++];
-    *points = (struct series_point){.run = strdup(point->run),
-                                    .time = point->time,
-                                    .value = point->value,
-                                    .verdict = point->verdict};
+    *points = (struct series_point){
+        .run = strdup(point->run), .time = point->time, .value = point->value};
     gathering->is_out_of_memory |= !points->run;
 }
 
