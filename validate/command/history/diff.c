@@ -66,8 +66,6 @@ static void take_node(const struct history_node *node, void *context)
     bool is_now = strcmp(node->run, diff->now.run) == 0;
     struct node_then *last = diff->node_count ? &diff->nodes[diff->node_count - 1] : NULL;
 
-    if (!is_now && strcmp(node->run, diff->then.run) != 0)
-        return;
     if (diff->is_out_of_memory)
         return;
     if (!last || strcmp(last->name, node->node) != 0) {
