@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/health/onset.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,4 +37,13 @@ long long onset_take(const char *path, const char *fault, long long now_s)
         (void)unlink(path);
     free(text);
     return onset.since_s;
+}
+
+bool onset_test(const char *path, char test[32])
+{
+    char *text = state_file_read(path);
+    bool is_noted = text && sscanf(text, "%*d %31s", test) == 1;
+
+    free(text);
+    return is_noted;
 }

@@ -241,7 +241,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
     char kept[EVIDENCE_PATH + 64] = "";
     int status;
     struct health_summary summary = {.lets_rails_fail = node_view->conf.allow_failed_rails > 0,
-                                     .is_partial = options->only};
+                                     .only = options->only};
     struct output output = {
         options->as_json,      table_has_colour(stdout),
         options->only != NULL, 0,

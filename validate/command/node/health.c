@@ -13,6 +13,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
+#include "validate/checks/checks.h"
 #include "validate/policy/policy.h"
 #include "validate/command/command.h"
 #include "validate/command/node/self_drain.h"
@@ -47,7 +48,7 @@ void health_take(struct health_summary *summary, const struct record *record)
     if (record->verdict >= VERDICT_WARN)
         problem_add(summary, record);
     if (!*summary->drain && health_is_hard(record, summary->lets_rails_fail)) {
-        snprintf(summary->fault, sizeof summary->fault, "%s %s",
+        snprintf(summary->fault, sizeof summary->fault, "%s %s %s", record->test,
                  catalog_fault(record_code(record))->name, record->part ? record->part : "");
         reason_write(&(struct reason_fault){record_code(record), record->part ? record->part : "",
                                             record->message ? record->message : ""},
@@ -144,11 +145,19 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
     cluster_clear(&cluster);
 }
 
+/* Whether the fault that an earlier check found, if any, would be found by these tests too. */
+static bool is_sought(const char *only)
+{
+    char test[32];
+
+    return !onset_test(ONSET_FILE, test) || check_is_wanted(&(struct check){.name = test}, only);
+}
+
 int health_run(const struct health_summary *summary, const char *node, const struct conf *conf)
 {
     size_t printed = 0, failed = summary->counts[VERDICT_FAIL];
-    /* a fault that a partial check did not look for may last */
-    bool decides = *summary->fault || !summary->is_partial, may_resume = false;
+    /* a fault that this check did not look for may last */
+    bool decides = *summary->fault || is_sought(summary->only), may_resume = false;
     struct unreviewed drain;
     long long now_s = (long long)clock_s();
     time_t since = 0;

@@ -12,7 +12,7 @@ enum { HEALTH_PROBLEMS = 3 /* problems that are named; the others are only count
 
 struct health_summary {
     bool lets_rails_fail; /* set by the caller: AllowFailedRails */
-    bool is_partial;      /* set by the caller: not all tests run */
+    const char *only;     /* set by the caller: the tests that run, as for check_is_wanted() */
     size_t counts[VERDICT_FAIL + 1];
     struct {
         enum verdict verdict;
@@ -20,7 +20,7 @@ struct health_summary {
     } problems[HEALTH_PROBLEMS]; /* worst first */
     size_t problem_count;
     char drain[200], fault[128]; /* of the first hard fault: the reason of the drain, and the fault
-                                  * as "link_down eth1"; "" */
+                                  * as "net.interfaces link_down eth1"; "" */
 };
 
 /* Adds a record to the summary. */
@@ -31,8 +31,8 @@ void health_take(struct health_summary *summary, const struct record *record);
 int health_nagios(const struct health_summary *summary, double seconds);
 
 /* Prints the named failures and the number of others. With HealthDrain=yes, drains the node for a
- * hard fault. A partial check without one leaves the state of a fault as it is, since it may not
- * have looked for it. Returns the exit status: 0 if nothing failed, else 1. */
+ * hard fault. A check without one leaves the state of an earlier fault as it is if it did not run
+ * the test that found that. Returns the exit status: 0 if nothing failed, else 1. */
 int health_run(const struct health_summary *summary, const char *node, const struct conf *conf);
 
 /* For the prolog's gate (lib/certificate/brake.h). If muster.conf refuses this node's certificate,
