@@ -185,7 +185,7 @@ static enum health decide(struct deciding *deciding, const char *reason, time_t 
                      is_unreviewed ? "drain not reviewed" : "not drained", err.text);
         return HEALTH_FOREIGN;
     }
-    if (!*reason && is_published)
+    if (!*reason && is_published && !is_unreviewed) /* else it may be here only to review */
         withdraw(deciding);
     own = cluster_node(&deciding->cluster, deciding->node);
     deciding->is_for_it = own && reason_has(own->reason, reason);

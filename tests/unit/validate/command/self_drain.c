@@ -163,12 +163,16 @@ int main(void)
     controller_reset(1);
     ok(run_check(path, fault, text), "... at the next check too");
     is_str(controller.done, "", "... while the controller does not answer");
+    has_str(controller.nodes[0].extra, fault, "... with its fault published");
     controller_reset(0);
     ok(!run_check(path, "", text), "once it answers the drain is reviewed: it exceeds the cap");
     is_str(controller.done, "resume n1;", "... and taken back");
     has_str(text, "not drained: muster has drained 2 nodes", "... the text says why");
+    has_str(controller.nodes[0].extra, fault,
+            "... its fault stays published, as this check may not have looked for it");
     controller_reset(0);
     ok(!run_check(path, "", text) && controller.loads == 0, "then there is nothing to review");
+    is_str(controller.nodes[0].extra, "", "... and a check that finds no fault withdraws it");
 
     /* otherwise each node that is not drained would query all others at each of its checks */
     controller_reset(0);
