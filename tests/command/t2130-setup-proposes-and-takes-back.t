@@ -211,10 +211,15 @@ echo ClusterName=made >"$slurm/slurm.conf"
 chmod o+w "$slurm"
 setup --yes
 is "$status $(ls "$slurm")" '3 slurm.conf' 'a directory where others can put links: status 3'
-like "$said" "^muster setup: $slurm: belongs to UID .* mode ...[2367], .*; run muster setup as its owner\$" \
+like "$said" "^muster setup: $slurm: belongs to UID .* mode ...[2367], .*; chmod go-w, or run muster setup as its owner\$" \
     '... is refused in one line'
 chmod o-w "$slurm"
 if chown 1234 "$root/etc" 2>/dev/null; then # only root may
+    chown "$(id -u):1234" "$root/etc" && chmod 775 "$root/etc"
+    setup --yes
+    like "$said" "^muster setup: $root/etc: belongs to UID .* and GID 1234 and has mode 0775" \
+        '... and so is one of another group that may write to it'
+    chown 1234:"$(id -g)" "$root/etc" && chmod 755 "$root/etc"
     setup --yes
     like "$said" "^muster setup: $root/etc: belongs to UID 1234 " '... and so is one of another user'
     chown "$(id -u)" "$root/etc"

@@ -121,6 +121,13 @@ static bool is_unchanged(const char *path, const struct setup_file *file, struct
     return is_same;
 }
 
+/* Whether only root, this user and their groups can put links there. */
+static bool is_safe(const struct stat *status)
+{
+    return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & S_IWOTH) &&
+           (!(status->st_mode & S_IWGRP) || status->st_gid == 0 || status->st_gid == getegid());
+}
+
 /* Refuses a file if others could put a link in place of a directory from its root, of length
  * root_length, down to the file, before the file is written. */
 static int verify_directories(char *path, size_t root_length, struct error *err)
@@ -130,13 +137,13 @@ static int verify_directories(char *path, size_t root_length, struct error *err)
 
     for (char *slash = path + root_length; rv == 0 && slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (lstat(path, &status) == 0 &&
-            ((status.st_uid != 0 && status.st_uid != geteuid()) || status.st_mode & S_IWOTH))
+        if (lstat(path, &status) == 0 && !is_safe(&status))
             rv = error_set(err,
-                           "%s: belongs to UID %u and has mode %04o, expected UID %u and no write "
-                           "permission for others; run muster setup as its owner",
-                           path, (unsigned)status.st_uid, (unsigned)status.st_mode & 07777,
-                           (unsigned)geteuid());
+                           "%s: belongs to UID %u and GID %u and has mode %04o, expected UID %u "
+                           "and no write permission for another group or others; chmod go-w, or "
+                           "run muster setup as its owner",
+                           path, (unsigned)status.st_uid, (unsigned)status.st_gid,
+                           (unsigned)status.st_mode & 07777, (unsigned)geteuid());
         *slash = '/';
     }
     return rv;
