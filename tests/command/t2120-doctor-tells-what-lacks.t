@@ -75,6 +75,9 @@ like "$page" "^pass +configuration +[^ ]+: $root/named.conf is valid, checksum "
 is "$(tar -xOf "$root/named.tar" muster-doctor/muster.conf)" 'MTU=9001' '... which the bundle has'
 like "$(MUSTER_CONF=$root/named.conf "$muster" doctor --here 2>&1)" \
     "^pass +configuration +[^ ]+: $root/named.conf is valid, " '... and so does MUSTER_CONF'
+echo CertificateFile=/muster/certificate >"$root/named.conf"
+doctor --config "$root/named.conf"
+like "$page" '^pass +state +[^ ]+: / has room' 'for a directory of the state that muster makes in /, / is looked at'
 rm "$root$conf"
 chmod 640 "$root/etc/slurm/plugstack.conf"
 doctor

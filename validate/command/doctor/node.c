@@ -322,11 +322,11 @@ static enum verdict look_state(const struct doctor_site *site, char found[DOCTOR
     snprintf(path, sizeof path, "%s", site->conf->certificate_path);
     slash = strrchr(path, '/');
     if (slash)
-        *slash = '\0';
+        slash[slash == path] = '\0';
     /* muster makes the directory if only its last component is missing */
     if (access(path_below(site, path), F_OK) != 0 && errno == ENOENT &&
         (slash = strrchr(path, '/')) != NULL)
-        *slash = '\0';
+        slash[slash == path] = '\0';
     return look_space(site, path, DOCTOR_STATE_MB, found);
 }
 
