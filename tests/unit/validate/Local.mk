@@ -236,7 +236,7 @@ tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cl
 	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make
 tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
-	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c
+	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c validate/slurm/journal.c
 tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=cluster_wait
 tests_unit_validate_command_reserve_nodes_t_LDADD = $(unit_libs) $(muster_libs)
