@@ -20,7 +20,8 @@ char *journal_read(int journal)
         errno = EFBIG;
     if (size < 0 || size > JOURNAL_MAX_BYTES || !(text = malloc((size_t)size + 1)))
         return NULL;
-    if (pread(journal, text, (size_t)size, 0) != size) {
+    size = pread(journal, text, (size_t)size, 0); /* less if it was cut back just now */
+    if (size < 0) {
         free(text);
         return NULL;
     }
