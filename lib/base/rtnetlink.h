@@ -11,8 +11,9 @@
 #include "lib/base/error.h"
 #include "lib/constants/node_constants.h"
 
-/* A small client of the kernel's rtnetlink (rtnetlink(7)): the socket, and functions to make and
- * read messages. It waits for an answer for wait_ms at most, and checks all lengths. Errors are
+/* A small client of the kernel's rtnetlink (rtnetlink(7)), or of sock_diag(7) with a socket that
+ * the caller opens: functions to make and read messages. It waits for an answer for wait_ms at
+ * most, and checks all lengths. Errors are
  * "%m" with the kernel's own text (the extended acknowledgement) if there is one. */
 
 struct netlink {

@@ -31,7 +31,7 @@ ROW(integer, BRAKE_FRESH_S, 3600, "s", "chosen 2026-11", "how long GateBrake let
 /* the kernel */ \
 ROW(integer, LIVE_WAIT_MS, 1000, "ms", "chosen 2026-11", "time limit for addresses and routes") \
 ROW(integer, LIVE_TRIES, 3, "tries", "chosen 2026-11", "attempts to read them while they change") \
-ROW(integer, NETLINK_WAIT_MS, 5000, "ms", "chosen 2026-11", "time limit for a setting of an interface") \
+ROW(integer, NETLINK_WAIT_MS, 5000, "ms", "chosen 2026-11", "time limit for an answer of the kernel about interfaces or sockets") \
 ROW(real, BOUNDED_KILL_WAIT_S, 0.2, "s", "chosen 2026-11", "time for a killed process to end") \
 ROW(real, BOUNDED_KERNEL_WAIT_S, 5, "s", "chosen 2026-11", "time for one that waits in the kernel: a driver that starts a GPU does so for seconds") \
 ROW(real, BOUNDED_DYING_WAIT_S, 10, "s", "chosen 2026-11", "time for any other: a busy machine may run it late, or it has much memory to return")
