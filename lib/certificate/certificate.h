@@ -126,10 +126,11 @@ time_t certificate_issued(const char *path, const char *boot_id);
 int certificate_install(const char *path, const char *text, const char *seal, struct error *err);
 
 /* Removes the certificate at path, and a file that a killed certificate_install() may have left
- * beside it, and syncs the directory. Keeps a certificate that was issued after `until` (unless
- * that is 0), also one that is installed meanwhile. Does not remove a file that begins in another
- * way than a certificate (an empty file is removed), or that is not a regular file. Returns 0, 1 if
- * there was none to remove, or -1 with err. */
+ * beside it, and syncs the directory. Unless `until` is 0, keeps a certificate that was issued
+ * later, also one that is installed meanwhile, and one that this muster cannot read, as it has a
+ * newer format. Does not remove a file that begins in another way than a certificate (an empty file
+ * is removed), or that is not a regular file. Returns 0, 1 if there was none, 2 if it was kept, or
+ * -1 with err. */
 int certificate_remove(const char *path, time_t until, struct error *err);
 
 #endif

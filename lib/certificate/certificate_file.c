@@ -249,14 +249,21 @@ int certificate_ignore_seal(const char *seal, const char *text, size_t text_leng
     return SEAL_GENUINE;
 }
 
+/* Reads what root's certificate at path says; one of a newer format is UNVERIFIED, and empty. */
+static enum certificate_state contents_read(const char *path, struct certificate *certificate)
+{
+    char why[128];
+
+    return certificate_check(path, 0, &(struct certificate_facts){0}, certificate_ignore_seal,
+                             certificate, why, sizeof why);
+}
+
 time_t certificate_issued(const char *path, const char *boot_id)
 {
     struct certificate certificate;
-    char why[128];
     time_t issued;
 
-    (void)certificate_check(path, 0, &(struct certificate_facts){0}, certificate_ignore_seal,
-                            &certificate, why, sizeof why);
+    (void)contents_read(path, &certificate);
     issued = boot_id && strcmp(boot_id, certificate.boot_id) != 0 ? 0 : certificate.issued;
     certificate_clear(&certificate);
     return issued;
@@ -410,6 +417,17 @@ static int check_removable(int directory, const char *name, const char *path, st
     return 0;
 }
 
+/* Returns whether the certificate at path was issued after that, or when it was is not known. */
+static bool may_be_later(const char *path, time_t until)
+{
+    struct certificate certificate;
+    enum certificate_state state = contents_read(path, &certificate);
+    time_t issued = certificate.issued;
+
+    certificate_clear(&certificate);
+    return issued > until || (issued == 0 && state == CERTIFICATE_UNVERIFIED);
+}
+
 int certificate_remove(const char *path, time_t until, struct error *err)
 {
     char name[NAME_MAX + 1];
@@ -424,8 +442,8 @@ int certificate_remove(const char *path, time_t until, struct error *err)
     new_name(&parts, name);
     lock = open_new(directory, name, NULL); /* without: a full disk must not keep a certificate */
     result = check_removable(directory, parts.name, path, err);
-    if (result == 0 && until != 0 && certificate_issued(path, NULL) > until)
-        result = 1;
+    if (result == 0 && until != 0 && may_be_later(path, until))
+        result = 2;
     if (result == 0 && unlinkat(directory, parts.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
     unlinkat(directory, name, 0);

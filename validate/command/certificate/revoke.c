@@ -43,13 +43,13 @@ static int revoke_here(const struct options *options, const char *path)
     const char *node = command_node(options->node, "");
     char message[600];
     int result = certificate_remove(path, options->until, &err);
-    bool is_kept = result > 0 && certificate_issued(path, NULL) > options->until;
+    bool is_kept = result == 2;
 
     if (result < 0)
         snprintf(message, sizeof message, "certificate not revoked: %s", err.text);
     else
         snprintf(message, sizeof message, "%s %s",
-                 is_kept       ? "certificate kept, it was issued later:"
+                 is_kept       ? "certificate kept, it was issued later or by a newer muster:"
                  : result == 0 ? "certificate revoked:"
                                : "no certificate found at",
                  path);

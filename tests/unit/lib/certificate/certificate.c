@@ -589,7 +589,7 @@ static void keeps_what_was_issued_later(void)
         return;
     }
     install_good();
-    is_int(certificate_remove(path, good.issued - 1, NULL), 1, "a later certificate is kept");
+    is_int(certificate_remove(path, good.issued - 1, NULL), 2, "a later certificate is kept");
     newer.issued++;
     text = certificate_format(&newer);
     snprintf(name, sizeof name, "%s/.certificate.new", directory);
@@ -606,8 +606,13 @@ static void keeps_what_was_issued_later(void)
     close(fd);
     free(text);
     waitpid(child, &status, 0);
-    is_int(WEXITSTATUS(status), 1, "... also if it is installed meanwhile");
+    is_int(WEXITSTATUS(status), 2, "... also if it is installed meanwhile");
     is_int(certificate_remove(path, newer.issued, NULL), 0, "... and removed at its own time");
+    is_int(certificate_remove(path, newer.issued, NULL), 1, "... only once");
+    write_bytes("muster certificate 2\nhost: n3\n", 30);
+    is_int(certificate_remove(path, newer.issued, NULL), 2,
+           "a newer format, in which the time cannot be read, is kept");
+    is_int(certificate_remove(path, 0, NULL), 0, "... unless all are to be removed");
 }
 
 static void names_failed_rails(void)
