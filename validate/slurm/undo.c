@@ -20,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/base/base_name.h"
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/base/memory_stream.h"
@@ -186,7 +185,7 @@ int undo_note_revoked(struct undo *undo, const char *node, struct error *err)
 struct undoing {
     const struct cluster_operations *operations;
     const char *text; /* of the journal */
-    const char *run;  /* whose journal it is; NULL: not known */
+    const char *run;  /* whose journal it is */
     bool is_late;     /* a request that the run made may still be on its way */
     void (*report)(const char *text);
     struct hostlist *changed; /* gets the reservations that stay; or NULL */
@@ -388,7 +387,7 @@ static bool is_marked(const struct restoring *restoring, const struct cluster_no
 {
     char run[64];
 
-    return retest_read(node, run, NULL) && (!restoring->run || strcmp(run, restoring->run) == 0);
+    return retest_read(node, run, NULL) && strcmp(run, restoring->run) == 0;
 }
 
 static void unmark_add(struct restoring *restoring, const struct cluster_node *node)
@@ -550,7 +549,7 @@ static int journal_undo(const struct undo *undo, bool is_late, void (*report)(co
         return error_set(err, "no memory");
     rv = text_undo(&(struct undoing){.operations = undo->operations,
                                      .text = text,
-                                     .run = *undo->path ? base_name(undo->path) : NULL,
+                                     .run = undo->run,
                                      .is_late = is_late,
                                      .report = report},
                    err);
@@ -664,6 +663,7 @@ int undo_begin(const struct cluster_operations *operations, const char *director
     int ends[2];
 
     *undo = (struct undo){operations, .journal = -1, .keeper_pipe = -1};
+    snprintf(undo->run, sizeof undo->run, "%s", run);
     undo->journal = journal_create(directory, run, hidden, undo->path, sizeof undo->path);
     if (undo->journal < 0) {
         no_place(directory, err);

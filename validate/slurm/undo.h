@@ -26,6 +26,7 @@ struct cluster_operations;
  * changed since stays as it is. */
 struct undo {
     const struct cluster_operations *operations;
+    char run[64];    /* as retest_read() returns it */
     int journal;     /* file descriptor */
     char path[4096]; /* "" if the journal is held in memory */
     char *unwritten; /* lines for which the journal had no space any more, or NULL */

@@ -457,7 +457,12 @@ static void test_full(void)
     has_str(err.text, "(No space left on device)", "... and reports why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
     is_int(settled_note(&undo, "n1", &err), 0, "... it notes its changes");
+    resume_note(&undo, "n3", "muster: three", &err);
+    operations_text[0] = '\0';
+    marked_by = "another";
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
+    is_str(operations_text, "", "... and leaves a node that another run tests now");
+    marked_by = "run";
 
     is_full_later = true;
     is_int(run_begin("quota", &undo, &err), 0, "a run whose disk is on a server and full");
