@@ -26,19 +26,24 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 #define DATABASE_SUSPECT(run, node)                                                                \
     "EXISTS (SELECT 1 FROM records WHERE +records.run = " run " AND records.node = " node          \
     " AND records.test = 'strikes' AND records.verdict = 'warn')"
-/* SQL: until when the node is certified, by runs DATABASE_OF_CLUSTER; NULL if it is not. A failure
- * and history_revoke() end older certificates; but a suspect keeps its certificate, and a dry run
- * changes nothing. */
+/* SQL: whether the row of nodes, joined with runs, is a failure that ends older certificates, by a
+ * run DATABASE_OF_CLUSTER. A suspect keeps its certificate, a dry run changes nothing, and a node
+ * that Slurm had taken out of service (test slurm.state) was not tested. row: the alias. */
+#define DATABASE_FAILURE(row)                                                                      \
+    "(dry_run = 0 AND " row ".verdict = 'fail' AND " row ".test IS NOT 'slurm.state'"              \
+    " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_SUSPECT(row ".run", row ".node") ")"
+/* SQL: until when the node is certified, by runs DATABASE_OF_CLUSTER; NULL if it is not.
+ * DATABASE_FAILURE and history_revoke() end older certificates. */
 #define DATABASE_CERTIFIED(node)                                                                   \
     "(SELECT max(given.certified_until) FROM (SELECT ifnull(max(m.time), 0) AS revoked"            \
     " FROM records m WHERE m.node = " node " AND m.suite = 'history' AND m.test = 'revoke'),"      \
     " nodes given JOIN runs USING (run) WHERE given.node = " node " AND given.time > revoked"      \
     " AND " DATABASE_OF_CLUSTER                                                                    \
     " AND given.time >= ifnull((SELECT max(failed.time) FROM nodes failed JOIN runs USING (run)"   \
-    " WHERE failed.node = " node " AND failed.verdict = 'fail' AND dry_run = 0"                    \
-    " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_SUSPECT("failed.run", "failed.node") "), 0))"
+    " WHERE failed.node = " node " AND " DATABASE_FAILURE("failed") "), 0))"
 /* the same for a row of nodes with the alias `mine` */
 #define DATABASE_MINE_SUSPECT DATABASE_SUSPECT("mine.run", "mine.node")
+#define DATABASE_MINE_FAILURE DATABASE_FAILURE("mine")
 #define DATABASE_MINE_CERTIFIED DATABASE_CERTIFIED("mine.node")
 
 /* Sets err to "FILE: SQLite's error", or to that path is a directory. FILE: the open file, which

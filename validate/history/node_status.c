@@ -119,9 +119,7 @@ int node_status_failed(const char *path, const char *cluster,
     struct database_rows rows = database_query(
         path,
         "SELECT node, max(mine.time) FROM nodes AS mine JOIN runs USING (run)"
-        " WHERE mine.verdict = 'fail' AND mine.test IS NOT 'slurm.state' AND dry_run = 0"
-        " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_MINE_SUSPECT
-        " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
+        " WHERE " DATABASE_MINE_FAILURE " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
         " JOIN runs USING (run) WHERE later.node = mine.node AND later.time > mine.time"
         " AND later.certified_until IS NOT NULL AND " DATABASE_OF_CLUSTER
         ") GROUP BY node ORDER BY node",

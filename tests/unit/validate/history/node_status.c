@@ -324,7 +324,7 @@ int main(void)
     is_str(list_failed(), "n1 7;", "an unknown verdict or a dry run does not make it fail");
     add_run_with_record(
         "i2", 3.5 * HOUR,
-        (struct history_node){.node = "n3", .verdict = VERDICT_FAIL, .test = "slurm.state"}, NULL,
+        (struct history_node){.node = "n2", .verdict = VERDICT_FAIL, .test = "slurm.state"}, NULL,
         false);
     is_str(list_failed(), "n1 7;", "... nor does a drain by Slurm, after which it was not tested");
     is_str(list_certified(), "n2 613180;", "... or end its certificate");
