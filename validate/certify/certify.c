@@ -168,10 +168,11 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
     for (size_t i = 0; nodes && i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
         const struct outcome_fault *worst = outcome_worst(&node_run->outcome);
+        bool is_slurms = verdicts[i] == VERDICT_FAIL && certify_is_untested(node_run);
 
         nodes[i] = (struct history_node){.node = node_run->name,
                                          .verdict = verdicts[i],
-                                         .test = worst->test,
+                                         .test = is_slurms ? "slurm.state" : worst->test,
                                          .part = worst->part,
                                          .message = worst->message,
                                          .certified_until = node_run->certified_until,

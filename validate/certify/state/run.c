@@ -71,10 +71,14 @@ bool certify_is_held(const struct node_run *node_run)
     return node_run->is_in_job && !node_run->is_silent && !node_run->is_missed;
 }
 
+bool certify_is_untested(const struct node_run *node_run)
+{
+    return !role_is_testable(node_run->plan.role) || node_run->plan.wants_refusal;
+}
+
 bool certify_loses_certificate(const struct node_run *node_run)
 {
-    return role_is_testable(node_run->plan.role) && !node_run->plan.wants_refusal &&
-           outcome_tested(&node_run->outcome) == VERDICT_FAIL &&
+    return !certify_is_untested(node_run) && outcome_tested(&node_run->outcome) == VERDICT_FAIL &&
            node_run->decision != DECISION_SUSPECT;
 }
 

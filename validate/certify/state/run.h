@@ -165,9 +165,11 @@ bool certify_is_complete(const struct certify *certify, size_t first);
 /* Returns whether the node was in all jobs so far and answers, faulty or not. One that does not
  * answer would only hold up a step. */
 bool certify_is_held(const struct node_run *node_run);
-/* Returns whether the node loses the certificate that it had, because it failed. Not a suspect,
- * which keeps it, nor a node that Slurm drained, which was not tested: a failed prolog of the site
- * says nothing against its node. */
+/* Returns whether Slurm or somebody else has taken the node out of service: it is not tested. A
+ * failed prolog of the site says nothing against its node. */
+bool certify_is_untested(const struct node_run *node_run);
+/* Returns whether the node loses the certificate that it had, because it failed a test. A suspect
+ * keeps it. */
 bool certify_loses_certificate(const struct node_run *node_run);
 
 #endif

@@ -33,6 +33,7 @@
 #include "validate/certify/step/step_setup.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
+#include "validate/history/node_status.h"
 #include "validate/history/stage_values.h"
 #include "validate/localization/localization.h"
 #include "validate/report/recordfile.h"
@@ -2281,6 +2282,31 @@ static void keeps_certificates_of_nodes_drained_by_slurm(void)
             "... its certificate is not revoked and is still offered to jobs");
 }
 
+static void add_name(const char *name, double time, void *context)
+{
+    text_join(context, 64, ";", "%s", name);
+}
+
+/* Slurm drains n5, for a fault or because it is silent. n3 fails a test. */
+static void notes_no_drain_by_slurm_as_a_failed_test(void)
+{
+    static const char *const reasons[] = {"gres/gpu count reported lower than configured (0 < 8)",
+                                          "Not responding"};
+
+    for (int i = 0; i < 2; i++) {
+        char failed[64] = "";
+
+        setup.admin_reason = reasons[i];
+        setup.cut_off = i == 1 ? "n5" : "";
+        setup.missed_s = now_s;
+        run();
+        is_int(outcome_of("n5")->verdict, VERDICT_FAIL, "a node fails that Slurm drained: %s",
+               reasons[i]);
+        node_status_failed(test_path("history.db"), NULL, add_name, failed, NULL);
+        is_str(failed, "n3", "... in the history it failed no test");
+    }
+}
+
 static void keeps_certificate_on_a_full_file_system(void)
 {
     setup.full_file_system = "n2";
@@ -3616,6 +3642,7 @@ static void (*const tests[])(void) = {
     keeps_what_others_write,
     rewrites_what_a_health_check_removes,
     keeps_certificates_of_nodes_drained_by_slurm,
+    notes_no_drain_by_slurm_as_a_failed_test,
     keeps_certificate_on_a_full_file_system,
     test_full_disk,
     requests_no_job_with_a_node_that_is_drained,
