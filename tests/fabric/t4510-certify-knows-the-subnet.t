@@ -30,7 +30,7 @@ boot() { # FAULT...: starts a subnet with leaves of two nodes, named as in topol
 }
 
 certify_there() {
-    words=$(timeout 300 "$lab_dir/lab" -L "$name" run env LD_PRELOAD="$subnet_preload $work/forget.so" IBSIM_SOCKNAME="$subnet_socket" \
+    output=$(timeout 300 "$lab_dir/lab" -L "$name" run env LD_PRELOAD="$subnet_preload $work/forget.so" IBSIM_SOCKNAME="$subnet_socket" \
         SIM_HOST="$subnet_host" "$muster" certify --json "$work/records" --dry-run 2>&1 </dev/null)
     status=$?
 }
@@ -41,22 +41,22 @@ record() { # JQ-CONDITION
 
 boot 'narrow n3 0' 'misplaced n2 0 leaf2'
 certify_there
-is "$status" 1 'a narrow link and a misplaced cable' || diag "$words"
+is "$status" 1 'a narrow link and a misplaced cable' || diag "$output"
 is "$(record '.verdict == "fail"' | cut -c-38)" 'n3 mlx5_0:1 fail: n3 mlx5_0:1 - leaf2 ' 'the link is its node'"'"'s fault'
-like "$words" '^n3 +FAILED ' '... in the table too' || diag "$words"
+like "$output" '^n3 +FAILED ' '... in the table too' || diag "$output"
 like "$(record '.metric == "place"')" '^n2 mlx5_0:1 warn: n2 mlx5_0:1 is on leaf2 .* it belongs on leaf1 ' 'the cable is a warning'
 is "$(record '.metric == "leaf"' | sed 's/ null null: / /' | xargs)" 'n1 leaf1 n2 leaf2 n3 leaf2 n4 leaf2' 'leaves are those to which the cables go'
 valid 'all records are as doc/records.md says'
 
 boot 'uplink leaf1 spine1'
 certify_there
-is "$status" 1 'a missing uplink is a fault' || diag "$words"
+is "$status" 1 'a missing uplink is a fault' || diag "$output"
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... of no node'
-like "$words" 'leaf1 .* has 1 uplink, 1 of 1 switches like it have 2' '... and is named below the table' || diag "$words"
+like "$output" 'leaf1 .* has 1 uplink, 1 of 1 switches like it have 2' '... and is named below the table' || diag "$output"
 
 boot
 certify_there
-is "$status" 0 'if all cables are right nothing is wrong' || diag "$words"
+is "$status" 0 'if all cables are right nothing is wrong' || diag "$output"
 is "$(record '.verdict == "fail" or .verdict == "warn"')" '' '... and nothing is reported'
 
 done_testing

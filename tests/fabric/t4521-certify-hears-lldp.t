@@ -69,7 +69,7 @@ certify --dry-run --level quick
 record() { # JQ-CONDITION
     jq -r "select(.suite == \"certify\" and .test == \"net.topology\" and ($1)) | \"\(.node) \(.part) \(.verdict): \(.message)\"" "$work/records"
 }
-is "$status" 0 'a cable in the wrong switch, and a node without lldpd' || diag "$words"
+is "$status" 0 'a cable in the wrong switch, and a node without lldpd' || diag "$output"
 like "$(record '.metric == "place"')" \
     '^n2 eth1 warn: n2 eth1 is on leaf2 n2-eth1, it belongs on leaf1 \(.*topology.conf line 2 has n2 under leaf1\): move its cable there' \
     'the cable is named with its port and where it belongs' || diag "$(record true)"
@@ -86,6 +86,6 @@ speaks leaf2 system interface pattern 'n3-eth*,n4-eth*'
 hear 'n1 eth1 leaf1' 'n2 eth1 leaf1' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
 is "$heard" 6 'the cable is where it belongs' || logs
 certify --dry-run --level quick
-is "$status" 0 '... and all is well' || diag "$words"
+is "$status" 0 '... and all is well' || diag "$output"
 is "$(record '.verdict == "warn" or .verdict == "fail"')" '' '... with no warning'
 done_testing

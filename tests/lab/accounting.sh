@@ -7,7 +7,7 @@
 # NAME:ACCOUNT:SHARES; the user IDs begin at 7721
 readonly accounting_users='alice:physics:3 bob:physics:1 carol:chemistry:1 guest:visitors:1'
 
-accounting_need() {
+accounting_need_tools() {
     local tool missing=
     for tool in mariadbd mariadb-install-db mariadb-admin slurmdbd sacctmgr; do
         [ -x "$root/usr/sbin/$tool" ] || [ -x "$root/usr/bin/$tool" ] || missing+=" $tool"
@@ -76,7 +76,7 @@ slurmdbd_start() {
 
 accounts_add() {
     echo "add cluster $name" | accounts_manage
-    if [ -n "$site" ]; then site_qos; else accounts_own; fi | accounts_manage
+    if [ -n "$site" ]; then site_qos; else accounts_of_lab; fi | accounts_manage
 }
 
 accounts_manage() { # runs the commands of sacctmgr on standard input
@@ -86,7 +86,7 @@ accounts_manage() { # runs the commands of sacctmgr on standard input
 
 # Prints the commands for the lab's own accounts. QOS urgent has a higher priority than normal and requeues
 # batch; batch allows two running jobs per user; a job of visitors has at most four CPUs.
-accounts_own() {
+accounts_of_lab() {
     local user account shares
     echo 'add qos urgent priority=100'
     echo 'add qos batch priority=1'
@@ -119,13 +119,13 @@ accounting_start() {
 fault_slurmdbd_killed() {
     accounting_fault slurmdbd-killed "$@"
     host_do head pkill -KILL -x slurmdbd || true
-    say 'slurmdbd is killed'
+    print_info 'slurmdbd is killed'
 }
 
 fault_mariadb_killed() {
     accounting_fault mariadb-killed "$@"
     host_do head pkill -KILL -x mariadbd || true
-    say 'MariaDB is killed'
+    print_info 'MariaDB is killed'
 }
 
 accounting_fault() { # KIND ARG...

@@ -6,8 +6,8 @@
 #
 #   . "$(dirname "$0")/battery.sh"
 #   battery 2 muster-launch --expect-nodes 'n[1-4]'   # two ranks per node
-#   $records $status $seconds $noise    # JSON lines, exit status, wall time, standard error
-#   of '.test == "links" and .peer == "n3"' .value    # a field of the records that match
+#   $records $status $seconds $stderr_text   # JSON lines, exit status, wall time, standard error
+#   record_fields '.test == "links" and .peer == "n3"' .value   # a field of the records that match
 #   valid 'a healthy run'               # all records are as doc/records.md says
 
 battery_dir=${MUSTER_BATTERY:-$prefix/bin}
@@ -35,13 +35,13 @@ battery() { # RANKS-PER-NODE PROGRAM OPTION...
         begin=$EPOCHREALTIME
         status=0
         timeout 120 "$lab_dir/lab" -L "$name" run setpriv --reuid=muster --regid=muster --init-groups \
-            srun -N4 --ntasks-per-node="$ranks" "$work/$program" "$@" --json >"$work/records" 2>"$work/noise" </dev/null || status=$?
+            srun -N4 --ntasks-per-node="$ranks" "$work/$program" "$@" --json >"$work/records" 2>"$work/stderr" </dev/null || status=$?
         [ $status = 139 ] && [ ! -s "$work/records" ] || break
-        cat "$work/noise" >&2
+        cat "$work/stderr" >&2
     done
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
     records=$(cat "$work/records")
-    noise=$(cat "$work/noise")
+    stderr_text=$(cat "$work/stderr")
 }
 
 # Starts a command in the background ($beside) and waits until FILE has PATTERN. If the command ends before,
@@ -51,11 +51,11 @@ begin_beside() { # PATTERN FILE COMMAND...
         : >"$2"
         "${@:3}" &
         beside=$!
-        within 100 is_far "$1" "$2"
+        within 100 has_pattern_or_ended "$1" "$2"
         ! kill -0 $beside 2>/dev/null && ! grep -q "$1" "$2" || break
     done
 }
-is_far() { grep -q "$1" "$2" || ! kill -0 $beside; }
+has_pattern_or_ended() { grep -q "$1" "$2" || ! kill -0 $beside; }
 
 # Runs the battery until COMMAND accepts the figures, three times at most: a busy machine lowers figures and
 # never raises them.
@@ -67,7 +67,7 @@ battery_until() { # COMMAND RANKS-PER-NODE PROGRAM OPTION...
 }
 
 # Prints fields of the records for which a Python expression is true; in it .test is the field test.
-of() { # EXPRESSION FIELD...
+record_fields() { # EXPRESSION FIELD...
     python3 - "$work/records" "$@" <<'END'
 import json, re, sys
 path, expression, *fields = sys.argv[1:]
@@ -81,7 +81,7 @@ END
 
 valid() { # NAME
     if [ -z "$record_check" ]; then
-        ok "$1: every record is JSON" of 'True' .test
+        ok "$1: every record is JSON" record_fields 'True' .test
         return
     fi
     ok "$1: every record is as doc/records.md says" check_records
@@ -94,6 +94,6 @@ within_s() { # LIMIT NAME
 }
 
 # Whether no process of a program is left on any node.
-nobody_left() { # PROGRAM
+has_no_process() { # PROGRAM
     ! pgrep -f "^$work/$1" >/dev/null
 }

@@ -56,7 +56,7 @@ resume_all() { # LAB NODE...
 # Adds a line of JSON to $results, for tests/campaign/summary. FAULT is "healthy" if there is none. OUTCOME is
 # right, partly, unknown, missed or wrong (summary --help explains them). BESIDE: what else ran.
 # shellcheck disable=SC2154 # top, results are set in campaign-faults
-note_result() { # NODES ROUND FAULT OUTCOME INNOCENTS SECONDS OPTIONS BESIDE WHAT
+add_result() { # NODES ROUND FAULT OUTCOME INNOCENTS SECONDS OPTIONS BESIDE WHAT
     local commit
     commit=$(git -C "$top" describe --always --dirty --exclude '*')
     jq -nc --arg commit "$commit" --arg nodes "$1" --arg round "$2" --arg fault "$3" --arg outcome "$4" \
@@ -74,13 +74,13 @@ count_for() { # ROW WHAT [HOW-MANY]
 }
 
 # Adds the result of certify_and_count() on a healthy lab.
-note_healthy() { # NODES ROUND RUN
+add_healthy_result() { # NODES ROUND RUN
     local innocents outcome=right
     innocents=$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)
     verdicts_of "$kept/$3.jsonl" | grep -qv ' pass$' && outcome=unknown
     [ -s "$kept/$3.jsonl" ] || outcome=unknown
     [ "$innocents" -eq 0 ] || outcome=wrong
-    note_result "$1" "$2" healthy $outcome "$innocents" "$seconds" '' "${beside_of[$load]}" \
+    add_result "$1" "$2" healthy $outcome "$innocents" "$seconds" '' "${beside_of[$load]}" \
         "$(not_passed "$kept/$3.jsonl" | head -n 1)"
 }
 
@@ -121,7 +121,7 @@ certify_beside() {
     while :; do
         round=$((round + 1))
         certify_and_count "$name-beside" beside "beside-$$-$round" >"$kept/beside-$$-$round.out"
-        note_healthy 4 "$round" "beside-$$-$round"
+        add_healthy_result 4 "$round" "beside-$$-$round"
         {
             cat "$kept/beside-$$-$round.out"
             declare -p tally
@@ -184,7 +184,7 @@ campaign_end() {
     sizes_up=()
 }
 
-take_up() { # LAB NODES
+start_lab() { # LAB NODES
     sizes_up+=("$1")
     lab_of "$1" up -n "$2" >/dev/null || return 1
 }
@@ -205,11 +205,11 @@ campaign_healthy() { # TIMES NODES...
     local times=$1 size round
     shift
     for size; do
-        take_up "$name-$size" "$size" || return 1
+        start_lab "$name-$size" "$size" || return 1
         beside_start || return 1
         for ((round = 1; round <= times; round++)); do
             certify_and_count "$name-$size" "$size" "healthy-$load-$size-$$-$round"
-            note_healthy "$size" "$round" "healthy-$load-$size-$$-$round"
+            add_healthy_result "$size" "$round" "healthy-$load-$size-$$-$round"
         done
         campaign_end
     done
@@ -227,7 +227,7 @@ END
 
 campaign_busy() { # TIMES
     local times=$1 round fault pattern run what named key
-    take_up "$name-busy" 4 || return 1
+    start_lab "$name-busy" 4 || return 1
     beside_start || return 1
     for ((round = 1; round <= times; round++)); do
         while IFS='|' read -r fault pattern; do
@@ -248,7 +248,7 @@ campaign_busy() { # TIMES
                 what=missed
             fi
             echo "    ${fault%% *}: $what"
-            note_result 4 "$round" "$fault" "${what/innocent/wrong}" \
+            add_result 4 "$round" "$fault" "${what/innocent/wrong}" \
                 "$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)" "$seconds" '' "${beside_of[$load]}" \
                 "$([ $what = right ] || not_passed "$kept/$run.jsonl" | head -n 1)"
             count_for "${fault%% *}" "named $what"

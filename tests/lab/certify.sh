@@ -6,7 +6,7 @@
 #
 #   lab_options=(--backup-controller)  # more for lab up, if any
 #   . "$(dirname "$0")/certify.sh"
-#   certify [OPTION...]                 # runs it: $status, output in $work/words, records in
+#   certify [OPTION...]                 # runs it: $status, output in $work/output, records in
 #                                       # $work/records
 #   certify_until PATTERN [OPTION...]   # runs it in the background ($pid); returns once its output has
 #                                       # PATTERN
@@ -42,16 +42,16 @@ valid() { # NAME: every record is as doc/records.md says
 
 certify() {
     status=0
-    lab run "$muster" certify --json "$work/records" "$@" >"$work/words" 2>&1 </dev/null ||
+    lab run "$muster" certify --json "$work/records" "$@" >"$work/output" 2>&1 </dev/null ||
         status=$?
-    words=$(cat "$work/words")
+    output=$(cat "$work/output")
 }
 
 certify_until() { # PATTERN [OPTION...]
-    rm -f "$work/words" # left by the run before
+    rm -f "$work/output" # left by the run before
     certify "${@:2}" &
     pid=$!
-    within 200 grep -q "$1" "$work/words"
+    within 200 grep -q "$1" "$work/output"
 }
 
 verdicts() {
@@ -109,6 +109,6 @@ low_figures() { # prints the links below their limit, and the pressure on the ma
 }
 
 show() { # prints the output and the low figures, after a failed check
-    sed '/ so far$/d; s/^/# /' "$work/words" >&2
+    sed '/ so far$/d; s/^/# /' "$work/output" >&2
     low_figures | sed 's/^/# /' >&2
 }

@@ -82,14 +82,14 @@ static double draw(struct damage *damage)
 }
 
 // Flips a random bit behind the Ethernet and IP headers, so that the checksum of TCP or UDP fails.
-static void turn_bit(struct damage *damage, struct frame *frame)
+static void flip_bit(struct damage *damage, struct frame *frame)
 {
     size_t place = HEADERS_BYTES + (size_t)(draw(damage) * (double)(frame->size - HEADERS_BYTES));
 
     frame->bytes[place] ^= (unsigned char)(1U << (unsigned)(draw(damage) * 8));
 }
 
-static bool is_for(const struct damage *damage, const struct frame *frame)
+static bool matches_address(const struct damage *damage, const struct frame *frame)
 {
     const unsigned char *addresses = frame->bytes + 14 + 12; // IPv4: source, destination
 
@@ -99,22 +99,22 @@ static bool is_for(const struct damage *damage, const struct frame *frame)
 }
 
 // Damages the frame at random. Returns whether it arrives.
-static bool harm(struct damage *damage, struct frame *frame)
+static bool damage_frame(struct damage *damage, struct frame *frame)
 {
     bool is_ip =
         frame->size > HEADERS_BYTES && ((frame->bytes[12] == 0x08 && frame->bytes[13] == 0) ||
                                         (frame->bytes[12] == 0x86 && frame->bytes[13] == 0xdd));
 
-    if (!is_ip || !is_for(damage, frame))
+    if (!is_ip || !matches_address(damage, frame))
         return true;
     if (damage->lost > 0 && draw(damage) < damage->lost)
         return false;
     if (damage->turned > 0 && draw(damage) < damage->turned)
-        turn_bit(damage, frame);
+        flip_bit(damage, frame);
     return true;
 }
 
-static void take_in(struct cable *cable, int64_t delay_ns)
+static void read_frames(struct cable *cable, int64_t delay_ns)
 {
     static unsigned char lost[FRAME_BYTES];
 
@@ -128,7 +128,7 @@ static void take_in(struct cable *cable, int64_t delay_ns)
         if (is_full)
             continue;
         frame->size = (size_t)size;
-        if (!harm(&cable->damage, frame))
+        if (!damage_frame(&cable->damage, frame))
             continue;
         frame->due_ns = now_ns() + delay_ns;
         cable->count++;
@@ -136,7 +136,7 @@ static void take_in(struct cable *cable, int64_t delay_ns)
 }
 
 // Writes the frames that are due. Returns when the next one is due, INT64_MAX if none is queued.
-static int64_t let_out(struct cable *cable)
+static int64_t write_due_frames(struct cable *cable)
 {
     for (; cable->count > 0; cable->count--, cable->first = (cable->first + 1) % QUEUE) {
         const struct frame *frame = &cable->frames[cable->first];
@@ -189,8 +189,8 @@ int main(int argc, char *argv[])
         for (int i = 0; i < 2; i++) {
             int64_t next_ns;
 
-            take_in(&cables[i], delay_ns);
-            next_ns = let_out(&cables[i]);
+            read_frames(&cables[i], delay_ns);
+            next_ns = write_due_frames(&cables[i]);
             due_ns = next_ns < due_ns ? next_ns : due_ns;
         }
         wait_ns = due_ns - now_ns();

@@ -98,10 +98,10 @@ gpu_stand_in() { # NODE: gives it eight good devices, unless it has stand-ins
     grep -q '^GpuLibraryPath=' "$state/$1/etc/muster/muster.conf" || gpu_conf "$1" "$(gpu_directory)"
 }
 
-gpu_plant() { # NODE LINE
+gpu_inject() { # NODE LINE
     # shellcheck disable=SC2016 # $1 is the inner shell's
     host_do "$1" sh -c 'echo "$1" >>/etc/muster-gpu-state' sh "$2"
-    say "$1: the stand-in of its accelerators has $2"
+    print_info "$1: the stand-in of its accelerators has $2"
 }
 
 fault_gpu_vendor() { # NODE VENDOR
@@ -114,7 +114,7 @@ fault_gpu_vendor() { # NODE VENDOR
     gpu_stand_in "$1"
     gpu_library "gpu-$2" "$library" "$source"
     gpu_conf "$1" "gpu-$2"
-    gpu_plant "$1" "vendor $vendor"
+    gpu_inject "$1" "vendor $vendor"
 }
 
 fault_gpu() { # KIND NODE [INDEX]
@@ -131,16 +131,16 @@ fault_gpu() { # KIND NODE [INDEX]
     next=$(((index + 1) % gpus))
     case $1 in
     gpu-link)
-        gpu_plant "$2" "gpu$index.slow_link.$next 0.4"
-        gpu_plant "$2" "gpu$next.slow_link.$index 0.4"
+        gpu_inject "$2" "gpu$index.slow_link.$next 0.4"
+        gpu_inject "$2" "gpu$next.slow_link.$index 0.4"
         ;;
     gpu-old-library)
         gpu_library gpu-old libnvidia-ml.so.1 nvml.c
         gpu_library gpu-old libcuda.so.1 cuda.c -DSTAND_IN_OLD
         gpu_conf "$2" gpu-old
-        say "$2: libcuda.so.1 is older than what muster needs"
+        print_info "$2: libcuda.so.1 is older than what muster needs"
         ;;
-    *) gpu_plant "$2" "${gpu_library_faults[$1]:-gpu$index.${gpu_faults[$1]-}}" ;;
+    *) gpu_inject "$2" "${gpu_library_faults[$1]:-gpu$index.${gpu_faults[$1]-}}" ;;
     esac
 }
 
@@ -151,7 +151,7 @@ fault_kernel_log() { # NODE LINE
     # shellcheck disable=SC2016 # $1 is the inner shell's
     host_do "$1" sh -c 'read -r up _ </proc/uptime
         echo "3,$(wc -l </dev/kmsg),${up%.*}${up#*.}0000,-;$1" >>/dev/kmsg' sh "$2"
-    say "$1: the kernel's log has: $2"
+    print_info "$1: the kernel's log has: $2"
 }
 
 devicefault_undo() { # KIND NODE ...

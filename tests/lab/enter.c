@@ -43,7 +43,7 @@ static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
 enum { PASSED_ON = sizeof(passed_on) / sizeof(passed_on[0]) };
 
 // Reads the file at the formatted path into text, without newlines at its end. Returns 0, or -1.
-static int text_of(char *text, size_t size, const char *format, ...)
+static int read_file(char *text, size_t size, const char *format, ...)
 {
     char path[PATH_MAX];
     va_list arguments;
@@ -71,16 +71,16 @@ static int init_of(const char *lab, const char *node)
 {
     char text[64], now[1024];
     unsigned long long start, since;
-    const char *behind;
+    const char *after_name;
     int pid;
 
-    if (text_of(text, sizeof(text), "%s/%s/pid", lab, node) ||
+    if (read_file(text, sizeof(text), "%s/%s/pid", lab, node) ||
         sscanf(text, "%d %llu", &pid, &start) != 2 ||
-        text_of(now, sizeof(now), "/proc/%d/stat", pid))
+        read_file(now, sizeof(now), "/proc/%d/stat", pid))
         return -1;
-    behind = strrchr(now, ')'); // fields 3 to 21 follow, then the start time
-    if (!behind ||
-        sscanf(behind + 1,
+    after_name = strrchr(now, ')'); // fields 3 to 21 follow, then the start time
+    if (!after_name ||
+        sscanf(after_name + 1,
                " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
                &since) != 1)
         return -1;
@@ -93,10 +93,10 @@ static int join_cgroups(const char *lab, const char *node)
     char roots[4 * PATH_MAX], frozen[32], path[PATH_MAX], pid[16];
     int has_freezer = 0, length = snprintf(pid, sizeof(pid), "%d", getpid());
 
-    if (text_of(roots, sizeof(roots), "%s/cgroups", lab))
+    if (read_file(roots, sizeof(roots), "%s/cgroups", lab))
         roots[0] = 0;
     for (char *root = strtok(roots, "\n"); root; root = strtok(NULL, "\n")) {
-        if (text_of(frozen, sizeof(frozen), "%s/%s/freezer.state", root, node) == 0) {
+        if (read_file(frozen, sizeof(frozen), "%s/%s/freezer.state", root, node) == 0) {
             has_freezer = 1;
             if (strcmp(frozen, "THAWED") != 0) {
                 fprintf(stderr, "lab: %s is frozen, nothing runs on it; its files are in %s/%s\n",
@@ -112,7 +112,7 @@ static int join_cgroups(const char *lab, const char *node)
                 node);
         return -1;
     }
-    text_of(roots, sizeof(roots), "%s/cgroups", lab);
+    read_file(roots, sizeof(roots), "%s/cgroups", lab);
     for (char *root = strtok(roots, "\n"); root; root = strtok(NULL, "\n")) {
         snprintf(path, sizeof(path), "%s/%s/cgroup.procs", root, node);
         int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -167,7 +167,7 @@ static void set_environment(const char *lab)
     const char *name = strrchr(lab, '/');
     char prefix[PATH_MAX], path[3 * PATH_MAX];
 
-    if (text_of(prefix, sizeof(prefix), "%s/prefix", lab) == 0) {
+    if (read_file(prefix, sizeof(prefix), "%s/prefix", lab) == 0) {
         snprintf(path, sizeof(path),
                  "%s/bin:%s/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                  prefix, prefix);
@@ -199,7 +199,7 @@ static void end_like(int status)
     exit(WEXITSTATUS(status));
 }
 
-static void follow(pid_t child, const sigset_t *set)
+static void forward_signals(pid_t child, const sigset_t *set)
 {
     for (;;) {
         siginfo_t info;
@@ -262,5 +262,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "lab: %s: %m\n", argv[3]);
         _exit(errno == ENOENT ? NOT_FOUND : CANNOT_RUN);
     }
-    follow(child, &set);
+    forward_signals(child, &set);
 }

@@ -70,7 +70,7 @@ fault_slow_rail() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
     rail_fault slow-rail "$mbps" MBPS 1 100000 "$@"
     link_shape "$1" "$2" "$mbps"
-    say "$1: $2 runs at $mbps Mb/s instead of $rail_mbps"
+    print_info "$1: $2 runs at $mbps Mb/s instead of $rail_mbps"
 }
 
 fault_rail_down() { # NODE IFACE
@@ -79,14 +79,14 @@ fault_rail_down() { # NODE IFACE
     fault_rail "$2"
     fault_record rail-down "$1" "$2"
     link_set "$1" "$2" down
-    say "$1: $2 has no carrier"
+    print_info "$1: $2 has no carrier"
 }
 
 fault_wrong_mtu() { # NODE IFACE [MTU]
     local mtu=${3:-1500}
     rail_fault wrong-mtu "$mtu" MTU 1280 65535 "$@"
     link_mtu "$1" "$2" "$mtu"
-    say "$1: $2 has MTU $mtu instead of 9000"
+    print_info "$1: $2 has MTU $mtu instead of 9000"
 }
 
 fault_slow_uplink() { # [MBPS]
@@ -97,7 +97,7 @@ fault_slow_uplink() { # [MBPS]
     plain_number "$mbps" MBPS 1 1000000
     fault_record slow-uplink "$mbps"
     uplink_shape "$mbps"
-    say "the uplink between leaf1 and leaf2 runs at $mbps Mb/s instead of $nominal"
+    print_info "the uplink between leaf1 and leaf2 runs at $mbps Mb/s instead of $nominal"
 }
 
 fault_missing_gpu() { # NODE [INDEX]
@@ -107,7 +107,7 @@ fault_missing_gpu() { # NODE [INDEX]
     plain_number "$index" INDEX 0 $((gpus - 1))
     fault_record missing-gpu "$1" "$index"
     host_do "$1" rm -f "/dev/gpu$index"
-    say "$1: /dev/gpu$index has gone"
+    print_info "$1: /dev/gpu$index has gone"
 }
 
 fault_gres_lies() { # NODE [device|twice|count]
@@ -122,15 +122,15 @@ fault_gres_lies() { # NODE [device|twice|count]
     case $how in
     device)
         host_do "$1" sh -c "rm -f /dev/gpu$last; mknod -m 666 /dev/gpu$last c 1 7"
-        say "$1: gres.conf names /dev/gpu$last, which is no GPU but another /dev/full"
+        print_info "$1: gres.conf names /dev/gpu$last, which is no GPU but another /dev/full"
         ;;
     twice)
         host_do "$1" sh -c "rm -f /dev/gpu$last; mknod -m 666 /dev/gpu$last c 4 $((20 + last - 1))"
-        say "$1: gres.conf names /dev/gpu$last, which is /dev/gpu$((last - 1)) again"
+        print_info "$1: gres.conf names /dev/gpu$last, which is /dev/gpu$((last - 1)) again"
         ;;
     count)
         sed -i "s/\[0-$last\]/[0-$((last - 1))]/" "$state/$1/etc/slurm/gres.conf"
-        say "$1: gres.conf names $last GPUs, slurm.conf $gpus"
+        print_info "$1: gres.conf names $last GPUs, slurm.conf $gpus"
         ;;
     esac
     slurmd_restart "$1"
@@ -142,7 +142,7 @@ fault_munge_key() { # NODE
     fault_record munge-key "$1"
     head -c 128 /dev/urandom >"$state/$1/etc/munge/munge.key"
     munged_restart "$1"
-    say "$1: munged runs with another key"
+    print_info "$1: munged runs with another key"
 }
 
 fault_slurmd_killed() { # NODE
@@ -150,7 +150,7 @@ fault_slurmd_killed() { # NODE
     fault_node "$1"
     fault_record slurmd-killed "$1"
     host_do "$1" pkill -KILL -x slurmd || true
-    say "$1: slurmd is killed"
+    print_info "$1: slurmd is killed"
 }
 
 fault_cut_off() { # NODE
@@ -158,7 +158,7 @@ fault_cut_off() { # NODE
     fault_node "$1"
     fault_record cut-off "$1"
     node_links "$1" down
-    say "$1: all links are cut at the switches"
+    print_info "$1: all links are cut at the switches"
 }
 
 node_links() { # NODE up|down
@@ -179,7 +179,7 @@ fault_powered_off() { # NODE
     fault_node "$1"
     fault_record powered-off "$1"
     node_power_off "$1"
-    say "$1: has no power"
+    print_info "$1: has no power"
 }
 
 fault_rebooted() { # NODE [SECONDS]
@@ -195,7 +195,7 @@ fault_rebooted() { # NODE [SECONDS]
     node_links "$1" up
     munged_restart "$1"
     host_do "$1" /usr/sbin/slurmd -b </dev/null
-    say "$1: was off for $seconds s, slurmd says that it has booted"
+    print_info "$1: was off for $seconds s, slurmd says that it has booted"
 }
 
 fault_frozen() { # NODE
@@ -203,7 +203,7 @@ fault_frozen() { # NODE
     fault_node "$1"
     fault_record frozen "$1"
     node_freeze "$1"
-    say "$1: every process is stopped"
+    print_info "$1: every process is stopped"
 }
 
 fault_undo() { # KIND NODE ARGUMENT...
@@ -279,7 +279,7 @@ nodes_recover() {
 
 # Prints the injected faults in the order of undoing: processes, links, keys, devices, and last those
 # for which slurmd has to start again.
-faults_planted() {
+faults_injected() {
     sort -u "$state/faults" | awk '
         BEGIN { split("frozen cut-off powered-off rebooted rail-down flaky-rail long-rail lossy-rail corrupt-rail " \
                       "lossy-path lossy-uplink " \
@@ -293,9 +293,9 @@ faults_planted() {
 faults_heal() {
     local fault node
     while read -ra fault; do
-        say "healing ${fault[*]}"
+        print_info "healing ${fault[*]}"
         fault_undo "${fault[@]}" </dev/null
-    done < <(faults_planted)
+    done < <(faults_injected)
     for node in $(hosts); do
         daemon_alive "$node" munged || munged_restart "$node"
     done

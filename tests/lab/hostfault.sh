@@ -50,7 +50,7 @@ fault_slow_cores() { # NODE [PERCENT]
     echo $((100 * percent * $(nproc))) >"$limits/cpu.cfs_quota_us"
     host_do "$1" sh -c 'mkdir -p /sys/fs/cgroup/cpu
         mountpoint -q /sys/fs/cgroup/cpu || mount -t cgroup -o cpu cgroup /sys/fs/cgroup/cpu'
-    say "$1: its processes have $percent % of the processors' time"
+    print_info "$1: its processes have $percent % of the processors' time"
 }
 
 # Makes /var/scratch on a node and sets DiskTestPath to it, so that muster tests that disk.
@@ -90,7 +90,7 @@ fault_slow_disk() { # NODE [MBPS]
     losetup -d "$device"
     limits_make "$1" blkio
     echo "$number ${mbps}000000" | tee "$limits/blkio.throttle.read_bps_device" >"$limits/blkio.throttle.write_bps_device"
-    say "$1: its disk, /var/scratch, reads and writes $mbps MB/s"
+    print_info "$1: its disk, /var/scratch, reads and writes $mbps MB/s"
 }
 
 disk_folders_remove() {

@@ -8,14 +8,14 @@ fault_slow_sends() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
     rail_fault slow-sends "$mbps" MBPS 1 100000 "$@"
     link_shape_sends "$1" "$2" "$mbps"
-    say "$1: $2 sends at $mbps Mb/s instead of $rail_mbps"
+    print_info "$1: $2 sends at $mbps Mb/s instead of $rail_mbps"
 }
 
 fault_slow_receives() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
     rail_fault slow-receives "$mbps" MBPS 1 100000 "$@"
     link_shape_receives "$1" "$2" "$mbps"
-    say "$1: $2 receives at $mbps Mb/s instead of $rail_mbps"
+    print_info "$1: $2 receives at $mbps Mb/s instead of $rail_mbps"
 }
 
 # Sends both rails of a node through one more link, as through one PCIe slot.
@@ -25,8 +25,8 @@ fault_slow_host() { # NODE [MBPS]
     fault_node "$1"
     plain_number "$mbps" MBPS 1 100000
     fault_record slow-host "$1" "$mbps"
-    host_link_put "$1" "$mbps"
-    say "$1: eth1 and eth2 have $mbps Mb/s together instead of $rail_mbps each"
+    host_link_insert "$1" "$mbps"
+    print_info "$1: eth1 and eth2 have $mbps Mb/s together instead of $rail_mbps each"
 }
 
 leaf_nodes() { # LEAF
@@ -53,7 +53,7 @@ fault_slow_leaf() { # LEAF [MBPS]
     plain_number "$mbps" MBPS 1 100000
     fault_record slow-leaf "$1" "$mbps"
     leaf_shape "$1" "$mbps"
-    say "$1: all its ports run at $mbps Mb/s instead of $rail_mbps"
+    print_info "$1: all its ports run at $mbps Mb/s instead of $rail_mbps"
 }
 
 # Slows only the path between two nodes, in both directions.
@@ -67,7 +67,7 @@ fault_slow_path() { # NODE PEER IFACE [MBPS]
     fault_record slow-path "$1" "$2" "$3" "$mbps"
     path_shape "$1" "$2" "$3" "$mbps"
     path_shape "$2" "$1" "$3" "$mbps"
-    say "$1 and $2: $3 has $mbps Mb/s between them instead of $rail_mbps"
+    print_info "$1 and $2: $3 has $mbps Mb/s between them instead of $rail_mbps"
 }
 
 # The file with the PID of a keeper, a process of the lab that runs as long as its fault is injected.
@@ -122,14 +122,14 @@ fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
     fault_record flaky-rail "$1" "$2" "$mbps" "$slow" "$fast"
     keeper_stop "flaky-rail-$1-$2"
     keeper_start "flaky-rail-$1-$2" flaky_run "$1" "$2" "$mbps" "$slow" "$fast"
-    say "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
+    print_info "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
 }
 
 # Puts the program delay into the cable of a switch port. A port has one such cable at a time, the newest.
 cable_fault() { # PORT DELAY-ARGUMENT...
     cable_undo "$1"
     [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
-    cable_put "$1"
+    cable_insert "$1"
     keeper_start "cable-$1" exec nsenter --net="/run/netns/$(ns_of fabric)" \
         "$state/delay" "$1-near" "$1-far" "${@:2}"
     cable_wait "$1" || die "nothing carries frames between $1 and its switch"
@@ -137,28 +137,28 @@ cable_fault() { # PORT DELAY-ARGUMENT...
 
 cable_undo() { # PORT
     keeper_stop "cable-$1"
-    cable_take "$1"
+    cable_remove "$1"
 }
 
 fault_long_rail() { # NODE IFACE [US]
     local us=${3:-1000}
     rail_fault long-rail "$us" US 1 100000 "$@"
     cable_fault "$1-$2" "$us"
-    say "$1: what $2 sends and receives is $us us longer on its way"
+    print_info "$1: what $2 sends and receives is $us us longer on its way"
 }
 
 fault_lossy_rail() { # NODE IFACE [PERCENT]
     local percent=${3:-2}
     percent_fault lossy-rail "$percent" "$@"
     cable_fault "$1-$2" 0 "$percent"
-    say "$1: $percent % of what $2 sends and receives is lost"
+    print_info "$1: $percent % of what $2 sends and receives is lost"
 }
 
 fault_corrupt_rail() { # NODE IFACE [PERCENT]
     local percent=${3:-0.5}
     percent_fault corrupt-rail "$percent" "$@"
     cable_fault "$1-$2" 0 0 "$percent"
-    say "$1: $percent % of what $2 sends and receives has a bit turned"
+    print_info "$1: $percent % of what $2 sends and receives has a bit turned"
 }
 
 # Loses frames that two nodes send each other on a rail, both ways; frames from and to others arrive.
@@ -171,7 +171,7 @@ fault_lossy_path() { # NODE PEER IFACE [PERCENT]
     plain_percent "$percent"
     fault_record lossy-path "$1" "$2" "$3" "$percent"
     cable_fault "$1-$3" 0 "$percent" 0 "$(address_of "$2" "${3#eth}")"
-    say "$1 and $2: $percent % of what they send each other on $3 is lost"
+    print_info "$1 and $2: $percent % of what they send each other on $3 is lost"
 }
 
 fault_lossy_uplink() { # [PERCENT]
@@ -180,7 +180,7 @@ fault_lossy_uplink() { # [PERCENT]
     plain_percent "$percent"
     fault_record lossy-uplink "$percent"
     cable_fault uplink1 0 "$percent"
-    say "$percent % of what goes between the leaf switches is lost"
+    print_info "$percent % of what goes between the leaf switches is lost"
 }
 
 percent_fault() { # KIND PERCENT NODE IFACE [PERCENT]
@@ -201,13 +201,13 @@ fault_path_mtu() { # NODE IFACE [MTU]
     local mtu=${3:-1500}
     rail_fault path-mtu "$mtu" MTU 1280 9000 "$@"
     port_mtu "$1" "$2" "$mtu"
-    say "$1: the switch's port of $2 has MTU $mtu instead of 9000"
+    print_info "$1: the switch's port of $2 has MTU $mtu instead of 9000"
 }
 
 linkfault_undo() { # KIND NODE ARGUMENT...
     case $1 in
     slow-sends | slow-receives) link_shape "$2" "$3" "$rail_mbps" ;;
-    slow-host) host_link_take "$2" ;;
+    slow-host) host_link_remove "$2" ;;
     slow-leaf) leaf_shape "$2" "$rail_mbps" ;;
     flaky-rail)
         keeper_stop "flaky-rail-$2-$3"

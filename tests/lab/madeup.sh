@@ -5,11 +5,11 @@
 # links are: a battery that measures nothing and reports good figures at once. After testlab.sh, with a lab:
 #
 #   made_up_battery                     # makes the battery; $muster and $made_up_muster are a muster beside
-#                                       # it, $own_muster is the real one
+#                                       # it, $real_muster is the real one
 
 made_up_battery() {
     local bin=$work/bin program
-    own_muster=$muster
+    real_muster=$muster
     mkdir "$bin"
     cp "$muster" "$bin/muster"
     # reports figures of each node with the next one

@@ -208,7 +208,7 @@ port_mtu() { # NODE IFACE MTU: at the switch
 
 # Moves both rails of a node from its leaf to a switch of their own, NODE-host, with one link of MBPS
 # to the leaf.
-host_link_put() { # NODE MBPS
+host_link_insert() { # NODE MBPS
     local fabric qdisc
     fabric=$(ns_of fabric)
     qdisc=$(shape "$2")
@@ -226,7 +226,7 @@ qdisc replace dev $1-down root $qdisc
 BATCH
 }
 
-host_link_take() { # NODE
+host_link_remove() { # NODE
     local fabric
     fabric=$(ns_of fabric)
     ip -n "$fabric" link show "$1-host" >/dev/null 2>&1 || return 0
@@ -240,7 +240,7 @@ BATCH
 
 # Moves a port from its switch to a switch of its own, PORT-cable, with two tap devices between the two
 # switches; the program delay carries frames from one device to the other.
-cable_put() { # PORT
+cable_insert() { # PORT
     local port=$1 fabric master
     fabric=$(ns_of fabric)
     master=$(master_of "$port")
@@ -265,7 +265,7 @@ cable_wait() { # PORT: waits until the program delay carries frames; fails after
     done
 }
 
-cable_take() { # PORT
+cable_remove() { # PORT
     local port=$1 fabric
     fabric=$(ns_of fabric)
     ip -n "$fabric" link show "$port-cable" >/dev/null 2>&1 || return 0

@@ -5,9 +5,9 @@
 # the release's prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
 #
 #   preflight_lab_up [LAB-OPTION...]
-#   flies COMMAND...                    # runs it as a user on the head: $status, standard output in
-#                                       # $said, standard error in $words
-#   named n3 eth1                       # whether $words name that node and part
+#   run_step COMMAND...                 # runs it as a user on the head: $status, standard output in
+#                                       # $stdout_text, standard error in $messages
+#   named n3 eth1                       # whether $messages name that node and part
 #   steps_left                          # the steps of muster that slurmctld knows
 #   ends_clean                          # a check: no such step is left, and all nodes are idle
 
@@ -25,18 +25,18 @@ preflight_lab_up() { # LAB-OPTION...
     chmod 755 "$work" "$work/program"
 }
 
-flies() {
+run_step() {
     status=0
-    said=$(as_user timeout 300 "$@" 2>"$work/words" </dev/null | sort | xargs
+    stdout_text=$(as_user timeout 300 "$@" 2>"$work/messages" </dev/null | sort | xargs
         exit "${PIPESTATUS[0]}") || status=$?
-    words=$(cat "$work/words")
+    messages=$(cat "$work/messages")
 }
 
 named() { # NODE PART
-    grep -qE "^muster preflight: $1: .*$2" <<<"$words"
+    grep -qE "^muster preflight: $1: .*$2" <<<"$messages"
 }
 
-show() { sed 's/^/# /' "$work/words" >&2; }
+show() { sed 's/^/# /' "$work/messages" >&2; }
 steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
 states() { sinfo_nodes -o '%T' | sort -u | xargs; }
 # slurmctld may learn of a step's end a moment after its srun has ended.

@@ -31,7 +31,7 @@ function shrunk(list,    words, count, i, pair, text) { # "cpu=64,gres/gpu=8"
     }
     return text
 }
-function out(what) { print what >"/dev/stderr" }
+function leave_out(what) { print what >"/dev/stderr" }
 '
 site_run() { # FILE AWK: runs AWK on a file of the site; what it leaves out goes to site.left
     awk -v speed="$speed" -v count="$nodes" -v sites="$(site_count)" -v most=$gpus -v extra="$(scheduler_extra)" \
@@ -85,7 +85,7 @@ site_conf() {
         count = split(value, words, ","); value = "gres/gpu"
         for (i = 1; i <= count; i++)
             if (words[i] ~ /^gres\/gpu:/) value = value "," words[i]
-            else if (words[i] ~ /^(gres|license|bb)\// && words[i] != "gres/gpu") out(key "=" words[i])
+            else if (words[i] ~ /^(gres|license|bb)\// && words[i] != "gres/gpu") leave_out(key "=" words[i])
         print key "=" value; next
     }
     key ~ /^(PriorityType|PriorityFlags|PriorityFavorSmall|PriorityWeight.*|PreemptType|PreemptMode)$/ ||
@@ -93,7 +93,7 @@ site_conf() {
         print key "=" value; next
     }
     key ~ /^(PriorityUsageResetPeriod|PrioritySite.*|PriorityParameters|JobSubmitPlugins|Licenses|Prolog|PrologSlurmctld)$/ ||
-    (key == "OverTimeLimit" && value !~ /^0 /) { out(key "=" value) }
+    (key == "OverTimeLimit" && value !~ /^0 /) { leave_out(key "=" value) }
     END { if (!had) print "SchedulerParameters=" parameters("") extra }'
 }
 
@@ -113,12 +113,12 @@ site_nodes() {
         if (part[1] == "gpu") {
             type = part[3] == "" ? "" : part[2]; n = part[3] == "" ? part[2] : part[3]
             if (n + 0 == 0) n = 1
-            if (n > most) { out("GPUs of a node beyond " most); n = most }
+            if (n > most) { leave_out("GPUs of a node beyond " most); n = most }
             line = line " Gres=gpu:" (type == "" ? "" : type ":") n
             print "NodeName=n" node " Name=gpu " (type == "" ? "" : "Type=" type " ") "File=/dev/gpu[0-" n - 1 "]" >gres_conf
         } else if (gres !~ /^(\(null\))?$/)
-            out("Gres=" gres)
-        if (get("AvailableFeatures") !~ /=\(null\)$/) out("features of nodes")
+            leave_out("Gres=" gres)
+        if (get("AvailableFeatures") !~ /=\(null\)$/) leave_out("features of nodes")
         print line " State=UNKNOWN"
     }'
 }
@@ -147,7 +147,7 @@ site_partitions() {
             else if (key == "GraceTime") text = text " " key "=" grace(value)
             else if (key ~ /^(Default|PriorityTier|PriorityJobFactor|PreemptMode|OverSubscribe|QoS|LLN|ExclusiveUser|RootOnly|ReqResv)$/ ||
                      key ~ /^((Allow|Deny)(Qos|Accounts)|TRESBillingWeights|Hidden|DisableRootJobs)$/) text = text " " key "=" value
-            else if (value !~ /^(UNLIMITED|NO|0)$/ && !(key == "MinNodes" && value == 1)) out(name ": " $k)
+            else if (value !~ /^(UNLIMITED|NO|0)$/ && !(key == "MinNodes" && value == 1)) leave_out(name ": " $k)
         }
         print text " State=UP"
     }'
@@ -175,7 +175,7 @@ site_accounts() {
         set("maxjobsperuser", $14); set("maxjobsperaccount", $15); set("maxsubmitjobsperuser", $16)
         set("maxsubmitjobsperaccount", $17); set("grptres", shrunk($18)); set("grpjobs", $20); set("grpsubmitjobs", $21)
         set("grpwall", minutes($22))
-        if ($19 != "") out("QOS " $1 ": GrpTRESMins=" $19)
+        if ($19 != "") leave_out("QOS " $1 ": GrpTRESMins=" $19)
         if (text != "") lines[++n] = "modify qos " $1 " set" text
     }
     END { for (i = 1; i <= n; i++) print lines[i] }'
@@ -188,15 +188,15 @@ site_accounts() {
         set("fairshare", $5); set("qos", $6); set("defaultqos", $7); set("maxwall", minutes($8)); set("maxtres", shrunk($9))
         set("maxtrespernode", $10); set("maxjobs", $11); set("maxsubmitjobs", $12); set("grptres", shrunk($13))
         set("grpjobs", $15); set("grpsubmitjobs", $16); set("grpwall", minutes($17))
-        if ($14 != "") out($1 " " $2 ": GrpTRESMins=" $14)
+        if ($14 != "") leave_out($1 " " $2 ": GrpTRESMins=" $14)
         if ($2 == "root") { sub(/ fairshare=[0-9]*/, "", text); print "modify user root set" text }
         else if ($2 != "") print "add user " $2 " account=" $1 text
         else print "add account " $1 text
     }'
 }
 
-site_say() {
-    say "site $site: $(site_count) nodes are $nodes here$([ "$speed" = 1 ] || echo ", times are divided by $speed")"
+site_print_summary() {
+    print_info "site $site: $(site_count) nodes are $nodes here$([ "$speed" = 1 ] || echo ", times are divided by $speed")"
     [ ! -s "$state/site.left" ] || sort -u "$state/site.left" | sed "s/^/$me: left out: /"
-    say 'left out: reservations, topology, node weights, memory and processors that jobs get by default'
+    print_info 'left out: reservations, topology, node weights, memory and processors that jobs get by default'
 }

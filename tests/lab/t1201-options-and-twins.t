@@ -41,8 +41,8 @@ cat >"$work/job" <<END
 $steps
 END
 # (standard error is not checked: srun may print there that it waits for a busy node)
-lab run sbatch -Q -W -n1 --muster=off -o "$work/out" -e "$work/words" "$work/job"
-is "$(xargs <"$work/out")" 'rank: rank:0' "so does sbatch's option" || diag "$(cat "$work/words")"
+lab run sbatch -Q -W -n1 --muster=off -o "$work/out" -e "$work/output" "$work/job"
+is "$(xargs <"$work/out")" 'rank: rank:0' "so does sbatch's option" || diag "$(cat "$work/output")"
 lab run sbatch -Q -W -N2 -n2 --muster-explain -o "$work/out" --wrap 'srun true'
 is "$(grep -c ': RANK=' "$work/out")" 2 "and sbatch --muster-explain, once per node"
 

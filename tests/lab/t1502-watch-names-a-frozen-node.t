@@ -7,11 +7,11 @@
 . "$(dirname "$0")/battery.sh"
 
 others_are_measured() {
-    is "$(of '.metric == "bandwidth" and .value > 0 and "n3" not in (.node, .peer)' \
+    is "$(record_fields '.metric == "bandwidth" and .value > 0 and "n3" not in (.node, .peer)' \
         .node .part .peer | sort | uniq -c | awk '{ print $1 }' | xargs)" \
         '1 1 1 1 1 1 1 1 1 1 1 1' '... the pairs of the others are measured, every rail and direction'
-    is "$(of '.verdict == "unknown"' .metric .node)" 'complete n3' '... what n3 did not complete is unknown'
-    is "$(of '.metric == "rounds"' .value)" 3 '... after all three rounds'
+    is "$(record_fields '.verdict == "unknown"' .metric .node)" 'complete n3' '... what n3 did not complete is unknown'
+    is "$(record_fields '.metric == "rounds"' .value)" 3 '... after all three rounds'
 }
 
 for fault in frozen cut-off; do
@@ -19,8 +19,8 @@ for fault in frozen cut-off; do
     { within 100 grep -q latency "$work/records" && lab fault $fault n3 >/dev/null; } &
     battery 1 muster-links --passes pairs
     wait
-    is "$(of '.metric == "frozen"' .node .part .verdict)" 'n3 rank 2 fail' "$fault: n3 is named"
-    is "$(of '.verdict == "fail" and .node != "n3" and .peer != "n3"' .message)" '' \
+    is "$(record_fields '.metric == "frozen"' .node .part .verdict)" 'n3 rank 2 fail' "$fault: n3 is named"
+    is "$(record_fields '.verdict == "fail" and .node != "n3" and .peer != "n3"' .message)" '' \
         '... and no pair without n3 fails'
     others_are_measured
     within_s 25 '... srun returns'
@@ -28,9 +28,9 @@ for fault in frozen cut-off; do
     ok '... heal' lab heal
 done
 battery 1 muster-links --quick --inject 'die:2@links pairs round 2'
-is "$(of '.metric == "died"' .node .part .verdict)" 'n3 rank 2 fail' 'a killed rank is named'
+is "$(record_fields '.metric == "died"' .node .part .verdict)" 'n3 rank 2 fail' 'a killed rank is named'
 others_are_measured
-ok '... no process is left' within 60 nobody_left muster-
+ok '... no process is left' within 60 has_no_process muster-
 battery 1 muster-launch
 is "$status" 0 'afterwards the cluster is healthy'
 done_testing

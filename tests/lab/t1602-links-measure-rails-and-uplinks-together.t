@@ -7,28 +7,28 @@
 
 blocks='leaf1=n[1-2];leaf2=n[3-4]'
 
-good_rails() { of '.metric == "bandwidth_together" and 150 <= .value <= 205' .node .part | sort -u | wc -l; }
+good_rails() { record_fields '.metric == "bandwidth_together" and 150 <= .value <= 205' .node .part | sort -u | wc -l; }
 low_sums='.metric in ("bandwidth_uplink", "bandwidth_bisection") and not .node and .value <= 200'
-are_measured() { [ "$(good_rails)" = 8 ] && [ -z "$(of "$low_sums" .part)" ]; }
+are_measured() { [ "$(good_rails)" = 8 ] && [ -z "$(record_fields "$low_sums" .part)" ]; }
 battery_until are_measured 1 muster-links --passes together,uplinks,bisection --blocks "$blocks"
 is "$status" 0 'three passes on a healthy fabric'
-is "$noise" '' '... with nothing on standard error'
+is "$stderr_text" '' '... with nothing on standard error'
 valid '...'
-is "$(of '.metric == "rounds"' .part .value .limit)" $'together 3 3\nuplinks 1 1\nbisection 1 1' \
+is "$(record_fields '.metric == "rounds"' .part .value .limit)" $'together 3 3\nuplinks 1 1\nbisection 1 1' \
     '... the rounds of each'
-like "$(of '.metric == "rounds"' .message | sed -n 1p)" '^3 of 3 rounds in [0-9.]+ s, [0-9.]+ s of the limit of 60 s left$' \
+like "$(record_fields '.metric == "rounds"' .message | sed -n 1p)" '^3 of 3 rounds in [0-9.]+ s, [0-9.]+ s of the limit of 60 s left$' \
     '... and the time they took'
-is "$(of '.metric == "bandwidth_together"' .node .part .peer | sort -u | wc -l)" 16 \
+is "$(record_fields '.metric == "bandwidth_together"' .node .part .peer | sort -u | wc -l)" 16 \
     'together: four pairs, each rail and direction'
 # A busy machine lowers figures and never raises them: takes the best of each rail.
 is "$(good_rails)" 8 '... each rail as fast as alone'
-is "$(of '.metric == "bandwidth_together" and .value > 210' .node .part .value)" '' '... none faster'
-is "$(of '.metric == "bandwidth_uplink" and not .node' .part .samples)" \
+is "$(record_fields '.metric == "bandwidth_together" and .value > 210' .node .part .value)" '' '... none faster'
+is "$(record_fields '.metric == "bandwidth_uplink" and not .node' .part .samples)" \
     $'uplink leaf1-leaf2 4\nuplink leaf2-leaf1 4' 'uplinks: the sum of four flows each way'
-is "$(of '.metric == "bandwidth_uplink" and not .node and not 200 < .value <= 406' .part .value)" \
+is "$(record_fields '.metric == "bandwidth_uplink" and not .node and not 200 < .value <= 406' .part .value)" \
     '' '... is above the 200 Mb/s of a rail and at most the 400 of the uplink, although the rails have 800'
-is "$(of '.metric == "bandwidth_uplink" and .node' .node .part .peer | wc -l)" 8 '... with its flows'
-is "$(of '.metric == "bandwidth_bisection" and not .node and not 200 < .value <= 406' .part .value)" \
+is "$(record_fields '.metric == "bandwidth_uplink" and .node' .node .part .peer | wc -l)" 8 '... with its flows'
+is "$(record_fields '.metric == "bandwidth_bisection" and not .node and not 200 < .value <= 406' .part .value)" \
     '' 'bisection: the sum of half of the nodes to the others'
 
 # Prints the load of a run on the uplinks, which jobs use too, from the counters of both switches' ports:
@@ -65,20 +65,20 @@ across_uplink
 ok "no leaf is known: the uplinks carry $peak Mb/s, more than a pair's 200" test "$peak" -gt 240
 across_uplink --blocks "${blocks//;/:1;}:1"
 is "$status" 0 'one pair at a time across each uplink: all is measured'
-is "$(of '.metric == "bandwidth" and .value >= 150' .node .part | sort -u | wc -l)" 8 \
+is "$(record_fields '.metric == "bandwidth" and .value >= 150' .node .part | sort -u | wc -l)" 8 \
     '... each rail at its full speed'
 ok "... and the uplinks carry no more than a pair does: $peak Mb/s" \
     test "$peak" -gt 100 -a "$peak" -le 220
 
 battery 1 muster-links --quick --passes pairs,together --rounds 1
-is "$(of '.metric == "rounds"' .part .limit)" $'pairs 1\ntogether 1' '--rounds holds for each pass'
+is "$(record_fields '.metric == "rounds"' .part .limit)" $'pairs 1\ntogether 1' '--rounds holds for each pass'
 battery 1 muster-links --quick --passes uplinks
-is "$status $(of '.verdict == "unknown"' .metric)" '3 complete' 'uplinks without blocks are unknown'
+is "$status $(record_fields '.verdict == "unknown"' .metric)" '3 complete' 'uplinks without blocks are unknown'
 like "$records" 'uplinks: .*blocks .* are not known' '... and it says why'
 battery 1 muster-links --blocks 'a=n1;b=n1'
 is "$status" 2 'a node in two blocks is a usage error'
-like "$noise" 'option --blocks: node n1 is in two blocks' '... that names the node'
+like "$stderr_text" 'option --blocks: node n1 is in two blocks' '... that names the node'
 battery 1 muster-links --passes pairs,rails
 is "$status" 2 'an unknown pass is a usage error'
-like "$noise" 'option --passes: expected some of pairs, together, .*"pairs,rails"' '... that names it'
+like "$stderr_text" 'option --passes: expected some of pairs, together, .*"pairs,rails"' '... that names it'
 done_testing

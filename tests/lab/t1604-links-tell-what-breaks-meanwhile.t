@@ -7,7 +7,7 @@
 . "$(dirname "$0")/battery.sh"
 
 during() { # COMMAND...: runs it once the first round has begun
-    within 100 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
+    within 100 grep -q 'of [0-9]* rounds' "$work/stderr" && sleep 1 && "$@"
 }
 for rail in 0 1 2; do routes+="route add blackhole $(address n3 $rail)/32"$'\n'; done
 cut() { # cuts n2 off from n3, on all networks
@@ -15,25 +15,25 @@ cut() { # cuts n2 off from n3, on all networks
 }
 export MUSTER_PROGRESS=1
 
-: >"$work/noise"
+: >"$work/stderr"
 during cut &
 battery 1 muster-links --passes pairs --pairs n1:n2,n1:n4,n2:n3
 wait
 is "$status" 1 'a pair that cannot connect is no pass'
 valid '...'
-is "$(of '.verdict == "fail"' .metric .node .part .peer)" 'state n2 None n3' \
+is "$(record_fields '.verdict == "fail"' .metric .node .part .peer)" 'state n2 None n3' \
     '... both are named, and nobody else'
-like "$(of '.metric == "state"' .message)" '^n2 and n3 cannot reach each other by TCP' '... it says why'
+like "$(record_fields '.metric == "state"' .message)" '^n2 and n3 cannot reach each other by TCP' '... it says why'
 ok 'heal' lab on n2 ip route flush type blackhole
 
-: >"$work/noise"
+: >"$work/stderr"
 during lab on n1 ip link set eth1 down &
 battery 1 muster-links --passes together --pairs n1:n2 --rails eth1 --repeats 60 --time-limit 18
 wait
-is "$(of '.verdict == "fail"' .test .metric .node .part .peer)" \
+is "$(record_fields '.verdict == "fail"' .test .metric .node .part .peer)" \
     $'links bandwidth_together n1 eth1 n2\nlinks bandwidth_together n2 eth1 n1' \
     'a rail that dies in a stream fails, and its nodes are not taken for hung'
-is "$(of '.metric == "carrier_changes"' .node .part .value)" 'n1 eth1 1' \
+is "$(record_fields '.metric == "carrier_changes"' .node .part .value)" 'n1 eth1 1' \
     '... the carrier changes of its interface are reported once'
 ok 'heal' lab on n1 ip link set eth1 up
 unset MUSTER_PROGRESS
@@ -151,13 +151,13 @@ three() { # PROGRAM OPTION...: on n1, n2 and n3
     shift
     status=0
     MUSTER_PROGRESS=1 as_muster timeout 200 srun -N3 -w 'n[1-3]' \
-        "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
+        "$work/$program" --json "$@" >"$work/records" 2>"$work/stderr" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
 }
 unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: for a program that starts next; they connect after COMMAND
     local watched=()
     # shellcheck disable=SC2206
-    [ "$1" != n4 ] || watched=("$work/noise" $outside)
+    [ "$1" != n4 ] || watched=("$work/stderr" $outside)
     : >"$work/kept.$1"
     : >"$work/waits.$1"
     python3 "$work/ports.py" "$work/$4" "${watched[@]}" 2>"$work/kept.$1" | { "${@:5}" && cat; } |
@@ -166,12 +166,12 @@ unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: for a program that s
     within 60 grep -q waits "$work/waits.$1"
     within 60 grep -q looks "$work/kept.$1"
 }
-past_init() { within 60 grep -q muster-progress "$work/noise"; }
+past_init() { within 60 grep -q muster-progress "$work/stderr"; }
 are_closed() { # PROGRAM: checks the clients on n4
     like "$(cat "$work/client.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]*$' \
         'unknown clients on another node: their connections are closed'
     is "$(cat "$work/kept.n4")" looks '... and none is kept at any port'
-    like "$(cat "$work/noise")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: (${outside// /|})\\)" \
+    like "$(cat "$work/stderr")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: (${outside// /|})\\)" \
         '... and the program says so'
 }
 unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
@@ -180,13 +180,13 @@ unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
     three "$@"
     is "$status" 0 "$1: passes on three nodes"
     quiet_s=$seconds
-    : >"$work/noise"
+    : >"$work/stderr"
     unknown_client n4 10 "$garbage" "$1" true # during MPI_Init as well
     unknown_client n2 100 0 "$1" past_init
     three "$@"
     wait
     is "$status" 0 '... with unknown clients at every port, too'
-    is "$(of '.verdict not in ("pass", None)' .message)" '' '... and each verdict is pass'
+    is "$(record_fields '.verdict not in ("pass", None)' .message)" '' '... and each verdict is pass'
     valid '...'
     within_s "$(awk "BEGIN { print 2 * $quiet_s + 6 }")" "... nor takes much longer than $quiet_s s"
     like "$(cat "$work/client.n2")" '^made [1-9][0-9]+ unanswered 0 ' \
@@ -196,7 +196,7 @@ unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
 unknown_clients_change_nothing 1000 muster-links --quick
 unknown_clients_change_nothing 0 muster-collectives --quick
 
-: >"$work/noise"
+: >"$work/stderr"
 unknown_client n4 10 1000 muster-launch true # during MPI_Init as well: it takes a second in all
 SLURM_NTASKS_PER_NODE=6 three muster-launch # a single rank a node is done within a second
 wait
@@ -213,13 +213,13 @@ lab on n3 bash -c 'until [ -e "$1.over" ]; do
     awk "\$1 == \"eth1:\" { print \$10 }" /proc/net/dev >"$1"
 done' late "$late" &
 battery 1 muster-links --quick --pairs n3:n4 --rails eth1 --repeats 1
-is "$(of '.metric == "path"' .node .verdict | sort)" $'n3 pass\nn4 pass' \
-    'an interface that counts late did carry the data' || sed 's/^/# /' "$work/noise" "$work/records"
-is "$(of '.metric == "bandwidth_received"' .node .peer | sort)" $'n3 n4\nn4 n3' \
+is "$(record_fields '.metric == "path"' .node .verdict | sort)" $'n3 pass\nn4 pass' \
+    'an interface that counts late did carry the data' || sed 's/^/# /' "$work/stderr" "$work/records"
+is "$(record_fields '.metric == "bandwidth_received"' .node .peer | sort)" $'n3 n4\nn4 n3' \
     '... and the receiver reports a single sample, too'
 : >"$late.over"
 wait
 battery 1 muster-links --quick --pairs n3:n4 --rails eth1
-is "$(of '.metric == "path"' .node .verdict | sort)" $'n3 fail\nn4 pass' \
-    'one that does not count at all did not carry it' || sed 's/^/# /' "$work/noise" "$work/records"
+is "$(record_fields '.metric == "path"' .node .verdict | sort)" $'n3 fail\nn4 pass' \
+    'one that does not count at all did not carry it' || sed 's/^/# /' "$work/stderr" "$work/records"
 done_testing

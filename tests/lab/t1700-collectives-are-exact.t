@@ -12,18 +12,18 @@ healthy() { # NAME LIMIT OPTION...
     shift 2
     battery 2 muster-collectives "$@"
     is "$status" 0 "$what: passes"
-    is "$noise" '' '... with nothing on standard error'
+    is "$stderr_text" '' '... with nothing on standard error'
     valid "$what"
     within_s "$limit" '... in time'
-    is "$(of '.test == "collectives.correct" and .verdict == "pass" and .value == 0' .part |
+    is "$(record_fields '.test == "collectives.correct" and .verdict == "pass" and .value == 0' .part |
         sort | xargs)" "$all" '... every collective'
-    is "$(of '.verdict not in ("pass", None)' .message)" '' '... and nothing else is judged'
-    is "$(of '.test == "collectives.speed" and .unit == "GB/s" and .value > 0' .metric | sort -u)" \
+    is "$(record_fields '.verdict not in ("pass", None)' .message)" '' '... and nothing else is judged'
+    is "$(record_fields '.test == "collectives.speed" and .unit == "GB/s" and .value > 0' .metric | sort -u)" \
         busbw '... with a speed for information'
 }
 
 healthy 'default' 20
-is "$(of '.metric == "coverage" and .value > 0' .verdict)" pass '... with the share of the cases that were run'
+is "$(record_fields '.metric == "coverage" and .value > 0' .verdict)" pass '... with the share of the cases that were run'
 healthy 'quick' 6 --quick
 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=eth1 healthy 'over a rail' 10 --quick
 battery 1 muster-collectives --time-limit 1

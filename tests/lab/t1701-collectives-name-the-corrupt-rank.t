@@ -9,12 +9,12 @@ for lie in 0:send 0:recv-sometimes 3:send-sometimes 3:recv 6:send 6:recv; do
     rank=${lie%:*}
     battery 2 muster-collectives --quick --inject "lie:$lie"
     is "$status" 1 "rank $rank lies (${lie#*:})"
-    is "$(of '.metric == "corrupt"' .node .part .verdict)" "n$((rank / 2 + 1)) rank $rank fail" \
+    is "$(record_fields '.metric == "corrupt"' .node .part .verdict)" "n$((rank / 2 + 1)) rank $rank fail" \
         '... it is named with its node'
-    is "$(of '.metric != "corrupt" and .node' .message)" '' '... and no other record has a node'
+    is "$(record_fields '.metric != "corrupt" and .node' .message)" '' '... and no other record has a node'
     valid '...'
 done
-like "$(of '.metric == "corrupt"' .message)" 'rank 6 on n4 ends up with damaged data: this explains [0-9]+' \
+like "$(record_fields '.metric == "corrupt"' .message)" 'rank 6 on n4 ends up with damaged data: this explains [0-9]+' \
     'the kind of damage is named'
 battery 2 muster-collectives --quick
 is "$status" 0 'without a lie the run passes'

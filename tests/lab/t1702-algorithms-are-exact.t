@@ -14,23 +14,23 @@ ours+=',reduce by chain,reduce-scatter by halving,reduce-scatter by ring'
 battery 2 muster-collectives --quick --algorithms
 is "$status" 0 'a healthy cluster passes'
 valid '...'
-is "$(of '.test == "collectives.correct" and .verdict == "pass" and " by " in .part' .part |
+is "$(record_fields '.test == "collectives.correct" and .verdict == "pass" and " by " in .part' .part |
     sort | paste -sd,)" "$ours" '... every algorithm is exact'
-is "$(of '.verdict == "skip"' .part | sed 's/.* by //' | sort -u | xargs)" \
+is "$(record_fields '.verdict == "skip"' .part | sed 's/.* by //' | sort -u | xargs)" \
     'pull shared' '... except those for ranks on one node'
-is "$(of '.verdict not in ("pass", "skip", None)' .message)" '' '... and nothing else is judged'
-is "$(of '.test == "collectives.bound" and .verdict == "pass" and .value < 1 and " by " in .part' .part |
+is "$(record_fields '.verdict not in ("pass", "skip", None)' .message)" '' '... and nothing else is judged'
+is "$(record_fields '.test == "collectives.bound" and .verdict == "pass" and .value < 1 and " by " in .part' .part |
     sort | paste -sd,)" "$ours" '... and results of random numbers are within their bound'
-is "$(of '.test == "collectives.speed" and " 64K by " in .part and .value > 0' .part |
+is "$(record_fields '.test == "collectives.speed" and " 64K by " in .part and .value > 0' .part |
     sed 's/ 64K//' | grep -v 'by MPI$' | sort | paste -sd,)" "$ours" '... with its speed'
-is "$(of '.test == "collectives.speed" and " 64K by MPI" in .part' .part | wc -l)" 6 \
+is "$(record_fields '.test == "collectives.speed" and " 64K by MPI" in .part' .part | wc -l)" 6 \
     "... beside MPI's own"
 
 battery 2 muster-collectives --quick --algorithms --inject lie:5:recv
 is "$status" 1 'a rank that damages what it receives'
-is "$(of '.metric == "corrupt"' .node .part .verdict)" 'n3 rank 5 fail' '... is named with its node'
+is "$(record_fields '.metric == "corrupt"' .node .part .verdict)" 'n3 rank 5 fail' '... is named with its node'
 ok '... as our algorithms show, too' test -n \
-    "$(of '.metric == "mismatches" and .part == "allreduce by hierarchical" and .value > 0' .part)"
-is "$(of '.test == "collectives.bound" and .verdict == "fail" and " by " in .part' .part |
+    "$(record_fields '.metric == "mismatches" and .part == "allreduce by hierarchical" and .value > 0' .part)"
+is "$(record_fields '.test == "collectives.bound" and .verdict == "fail" and " by " in .part' .part |
     sort | paste -sd,)" "$ours" '... and results of random numbers exceed their bound'
 done_testing

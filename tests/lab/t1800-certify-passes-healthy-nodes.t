@@ -10,12 +10,12 @@ conf=$top/.lab/$name/head/etc/muster/muster.conf
 cp "$conf" "$work/conf"
 echo BatteryUser=root >>"$conf"
 certify
-is "$status $(grep -c . "$work/words")" '2 1' 'BatteryUser=root is refused in one line' || show
-like "$words" 'BatteryUser=root: found "root", allowed the name of a user other than root$' 'and the line says why'
+is "$status $(grep -c . "$work/output")" '2 1' 'BatteryUser=root is refused in one line' || show
+like "$output" 'BatteryUser=root: found "root", allowed the name of a user other than root$' 'and the line says why'
 cp "$work/conf" "$conf"
 echo BatteryUser=no-such >>"$conf"
 certify
-is "$status $words" "3 muster certify: BatteryUser=no-such: no such user; next: useradd --system --user-group \
+is "$status $output" "3 muster certify: BatteryUser=no-such: no such user; next: useradd --system --user-group \
 --home-dir / --shell /usr/sbin/nologin no-such, with the same UID on all nodes" 'and so is an unknown user'
 ok 'before anything starts' nothing_left
 cp "$work/conf" "$conf"
@@ -53,8 +53,8 @@ watch_processes
 certify_and_report() {
     status=0
     lab run "$muster" certify --junit "$work/junit.xml" --report html:/var/lib/muster/run.html --json - \
-        >"$work/records" 2>"$work/words" </dev/null || status=$?
-    words=$(cat "$work/words")
+        >"$work/records" 2>"$work/output" </dev/null || status=$?
+    output=$(cat "$work/output")
 }
 certify_in=(certify certify_and_report)
 for round in 1 2; do
@@ -74,8 +74,8 @@ muster-launch 7711/7711/7711/7711 none 1
 muster-links 7711/7711/7711/7711 none 1' 'MPI programs never run as root, and cannot gain privileges'
 is "$(sort -u "$work"/processes.n? | grep '^muster ' | cut -d' ' -f2 | sort -u | xargs)" 0/0/0/0 \
     'muster check and what writes certificates run as root'
-is "$(grep -Ec '^n[1-4] +certified ' "$work/words")" 4 'the table has a line per node'
-like "$words" '4 of 4 nodes certified \(quick\) until 20[0-9-]+ [0-9:]+ UTC, [0-9.]+ s, run 20' \
+is "$(grep -Ec '^n[1-4] +certified ' "$work/output")" 4 'the table has a line per node'
+like "$output" '4 of 4 nodes certified \(quick\) until 20[0-9-]+ [0-9:]+ UTC, [0-9.]+ s, run 20' \
     'and a summary'
 is "$(certificates)" 'n1 n2 n3 n4' 'each node has a certificate'
 for node in n1 n4; do
@@ -108,8 +108,8 @@ is "$(lab run "$muster" history | grep -c certified)" 4 'and the newest of each 
 if command -v script >/dev/null; then
     status=0
     lab run script -qec "$muster certify -w n1,n2 --json $work/records" /dev/null >"$work/terminal" || status=$?
-    tr '\r' '\n' <"$work/terminal" >"$work/words"
-    like "$(grep -a rounds "$work/words")" 'links .*: [0-9]+ of [0-9]+ rounds' \
+    tr '\r' '\n' <"$work/terminal" >"$work/output"
+    like "$(grep -a rounds "$work/output")" 'links .*: [0-9]+ of [0-9]+ rounds' \
         'a terminal shows the current round of the links'
 else
     certify_settled -w n1,n2
@@ -118,10 +118,10 @@ fi
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
 certify_settled -w n3
 is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'a single node is tested with partners' || show
-like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'and the output says so'
+like "$output" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'and the output says so'
 lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
 certify -w n3
-is "$status $words" \
+is "$status $output" \
     '3 muster certify: cannot test n3 alone: links needs two nodes, and no other node is free; certify again when one is free' \
     '... and if no partner is free nothing is started'
 lab run scontrol update nodename=n[1-2,4] state=resume

@@ -14,13 +14,13 @@ is "$status" 0 'all four are certified' || show
 lab fault missing-gpu n3 2 >/dev/null
 certify --dry-run
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' 'a dry run drains nobody' || show
-like "$words" 'n3 would be drained: muster: gres_mismatch gpu2 .*20' 'but says which node it would drain'
+like "$output" 'n3 would be drained: muster: gres_mismatch gpu2 .*20' 'but says which node it would drain'
 is "$(certificates)" 'n1 n2 n3 n4' 'and leaves certificates as they are'
 certify --no-drain
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 idle' '--no-drain drains nobody' || show
 lab heal >/dev/null
 lab fault slow-rail n3 eth2 >/dev/null
-muster=$own_muster
+muster=$real_muster
 certify
 is "$status $(states)" '1 n1 idle n2 idle n3 drained n4 idle' 'the slow node is drained' || show
 like "$(reason n3)" '^muster: rail_slow eth2 (4[0-9]|5[0-9]) of 200 Mb/s 20[0-9]{2}-[0-9]{2}-[0-9]{2}$' \
@@ -36,7 +36,7 @@ lab heal >/dev/null
 lab run sbatch -Q -w n3 -J user --wrap 'sleep 1' --uid=nobody -o /dev/null
 certify --dry-run
 is "$(verdicts)" 'n1 pass n2 pass n4 pass' 'a dry run does not lift the drain'
-like "$words" 'n3: .*dry run does not lift it' 'and says so'
+like "$output" 'n3: .*dry run does not lift it' 'and says so'
 "$lab_dir/lab" -L "$name" run sh -c 'while :; do squeue -h -o "%u %j %T %N" -t running; scontrol -o show reservation |
     grep -o "Nodes=[^ ]*"; sinfo -h -n n3 -o "n3 %T"; sleep 0.05; done' >"$work/watch" 2>&1 &
 watcher=$!
@@ -45,7 +45,7 @@ kill $watcher
 wait $watcher 2>/dev/null
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'repaired, it is certified' || show
 is "$(certificates)" 'n1 n2 n3 n4' 'has a certificate again'
-like "$words" 'n3 released; it was drained: muster: rail_slow eth2' 'and is released'
+like "$output" 'n3 released; it was drained: muster: rail_slow eth2' 'and is released'
 like "$(cat "$work/watch")" 'Nodes=n\[1-4\]' 'it was tested in a reservation'
 like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'and the tests ran in it'
 is "$(awk '/muster-certify/ { seen = 1 } /user/ && !seen { early = 1 } END { print early + 0 }' \
@@ -57,7 +57,7 @@ muster=$made_up_muster
 lab run scontrol update nodename=n2 state=drain reason='replace PSU'
 certify
 is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'a node that others drained is not tested' || show
-like "$words" 'n2: left alone: drained by someone else: replace PSU' 'and is named'
+like "$output" 'n2: left alone: drained by someone else: replace PSU' 'and is named'
 certify -w 'n[1-4]'
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'named with -w it is unknown' || show
 is "$(states | cut -d' ' -f4) $(reason n2)" 'drained replace PSU' 'and its drain is as it was'
@@ -75,7 +75,7 @@ lab fault missing-gpu n2 3 >/dev/null
 certify
 is "$status $(states)" '1 n1 drained n2 idle n3 idle n4 idle' \
     'two faults at once drain no more than the cap: a quarter, one of four' || show
-like "$words" 'NOT DRAINED: n2 failed too, but muster has drained [0-9]+ nodes? and may drain at most 1 of 4' 'and the output says so'
+like "$output" 'NOT DRAINED: n2 failed too, but muster has drained [0-9]+ nodes? and may drain at most 1 of 4' 'and the output says so'
 certify -w n1,n2
 is "$status $(states)" '1 n1 drained n2 idle n3 idle n4 idle' 'a node that stays drained counts in the next run' || show
 lab heal >/dev/null
@@ -86,7 +86,7 @@ lab fault missing-gpu n4 5 >/dev/null
 certify
 is "$status $(states)" '3 n1 idle n2 idle n3 idle n4 idle' 'a failure that three of four nodes share drains nobody' || show
 like "$(verdicts)" 'n1 unknown n2 unknown n3 [a-z]+ n4 unknown' 'and is no failure of these nodes'
-like "$(grep -A 1 '^$' "$work/words" | sed -n 2p)" \
+like "$(grep -A 1 '^$' "$work/output" | sed -n 2p)" \
     '^3 of 4 nodes fail alike in check: slurm.gres gpu2: .*no node drained: n\[1-2,4\]$' \
     'and is the first line of the report' || show
 valid 'its records are valid'
@@ -96,12 +96,12 @@ lab run sh -c 'cp /etc/hosts /etc/hosts.whole && grep -v -w n2 /etc/hosts.whole 
 certify
 like "$status $(states) $(verdicts)" '^3 n1 idle n2 idle n3 idle n4 idle .*n2 unknown' \
     'a name that the head cannot resolve drains nobody' || show
-like "$words" 'n2 .*its name does not resolve on this host' 'and the output blames the head' || show
+like "$output" 'n2 .*its name does not resolve on this host' 'and the output blames the head' || show
 lab run sh -c 'sed "/\<n2\>/s/^[0-9.]*/127.0.0.1/" /etc/hosts.whole >/etc/hosts'
 certify --level quick
 like "$status $(states) $(verdicts)" '^3 n1 idle n2 idle n3 idle n4 idle .*n2 unknown' \
     'a wrong address on the head drains nobody' || show
-like "$words" 'n2 .*slurmctld does not miss it: check names and network of this host' '... and the output says what to check' || show
+like "$output" 'n2 .*slurmctld does not miss it: check names and network of this host' '... and the output says what to check' || show
 lab run sh -c 'cat /etc/hosts.whole >/etc/hosts'
 for node in n1 n2 n3; do
     lab fault cut-off $node >/dev/null
@@ -111,7 +111,7 @@ ok 'three of four are cut off at once, and slurmctld misses them' within 200 mis
 certify --level quick
 like "$status $(states)" '^3 n1 [^ ]+ n2 [^ ]+ n3 [^ ]+ n4 idle$' '... they are unknown' || show
 unlike "$(for node in n1 n2 n3; do reason $node; done)" '^muster:' 'nobody is drained by muster'
-like "$words" '3 of 4 nodes fail alike in reach: .*no answer from the host' 'one line says that they fail alike'
+like "$output" '3 of 4 nodes fail alike in reach: .*no answer from the host' 'one line says that they fail alike'
 lab heal >/dev/null
 ok 'nothing is left' within 60 nothing_left
 done_testing

@@ -41,10 +41,10 @@ like "$(check n2)" "^unknown +net.addresses +eth1 +another host, MAC [0-9a-f:]*:
 lab on n4 sh -c 'cp /etc/hosts /tmp/hosts; echo 192.0.2.1 n2 >/etc/hosts; grep -v "[[:space:]]n2" /tmp/hosts >>/etc/hosts'
 certify -l quick
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 unknown n4 pass' "n2 with n3's address" || show
-like "$words" '^/etc/hosts differs between nodes: n2 is [0-9.]+ on n\[1-3\], 192.0.2.1 on n4;' \
+like "$output" '^/etc/hosts differs between nodes: n2 is [0-9.]+ on n\[1-3\], 192.0.2.1 on n4;' \
     'an /etc/hosts that differs is reported, and fails nobody' || show
 lab on n4 sh -c 'cat /tmp/hosts >/etc/hosts'
-like "$words" "eth1 has the address $net.3, and so has n3 \\(eth1\\)" '... is reported'
+like "$output" "eth1 has the address $net.3, and so has n3 \\(eth1\\)" '... is reported'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 lab on n2 ip addr del "$net.3/24" dev eth1
 lab on n2 ip addr add "$own/24" dev eth1

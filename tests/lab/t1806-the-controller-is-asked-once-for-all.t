@@ -22,7 +22,7 @@ requests() {
 }
 
 certify() { # NODES
-    lab run "$muster" certify --level quick --json "$work/records" -w "$1" >"$work/words" 2>&1 </dev/null || true
+    lab run "$muster" certify --level quick --json "$work/records" -w "$1" >"$work/output" 2>&1 </dev/null || true
 }
 
 # Certifies COUNT nodes, half of them drained and a quarter with a fault, then revokes the certificates. Writes
@@ -35,10 +35,10 @@ round() { # COUNT
     certify "n[1-$count]"
     requests >"$work/certify.$count"
     lab heal >/dev/null
-    like "$(cat "$work/words")" "$((count - quarter)) of $count nodes certified" "of $count nodes half were drained, and a quarter fails again" ||
-        sed 's/^/# /' "$work/words"
-    is "$(grep -c ' stays drained: muster: ' "$work/words") $(grep -c ' released; it was drained' "$work/words")" \
-        "$quarter $((half - quarter))" '... drained again, or released' || sed 's/^/# /' "$work/words"
+    like "$(cat "$work/output")" "$((count - quarter)) of $count nodes certified" "of $count nodes half were drained, and a quarter fails again" ||
+        sed 's/^/# /' "$work/output"
+    is "$(grep -c ' stays drained: muster: ' "$work/output") $(grep -c ' released; it was drained' "$work/output")" \
+        "$quarter $((half - quarter))" '... drained again, or released' || sed 's/^/# /' "$work/output"
     is "$(lab run sinfo -h -N -t drained -o %N | wc -l)" "$quarter" '... as Slurm says'
     is "$(lab run scontrol -o show node | grep -c 'Comment=.*muster')" 0 '... with no mark left'
     lab run scontrol update "nodename=n[1-$quarter]" state=resume

@@ -16,21 +16,21 @@ partition() { lab run scontrol update partitionname=lab "$@"; }
 
 refused() { # REGEX NAME: certify is refused, and the line of its stage allocate matches REGEX
     status=0
-    lab run "$muster" certify --level quick >"$work/words" 2>&1 </dev/null || status=$?
+    lab run "$muster" certify --level quick >"$work/output" 2>&1 </dev/null || status=$?
     is "$status" 3 "$2: unknown"
-    like "$(grep '^  allocate' "$work/words" | tail -n 1)" "$1" '... with the next step' ||
-        diag "$(cat "$work/words")"
+    like "$(grep '^  allocate' "$work/output" | tail -n 1)" "$1" '... with the next step' ||
+        diag "$(cat "$work/output")"
     is "$(sinfo_nodes -o '%N %T' | xargs) $(lab run squeue -h)$(lab run scontrol -o show reservation 2>&1 | grep muster-)" \
         'n1 idle n2 idle ' '... nobody is drained and nothing left'
 }
 
 refused 'for muster: Invalid account .*sacctmgr add user muster account=NAME' 'a user without an account'
-unlike "$(cat "$work/words")" '^  check' '... before anything starts'
+unlike "$(cat "$work/output")" '^  check' '... before anything starts'
 account add account lab
 account add user muster account=lab
 partition allowgroups=root
 refused 'for muster: .*AllowGroups: usermod -aG GROUP muster' 'a partition of another group'
-unlike "$(cat "$work/words")" '^  check' '... before anything starts'
+unlike "$(cat "$work/output")" '^  check' '... before anything starts'
 if [ -n "${MUSTER_LONG-}" ]; then
     partition allowgroups=ALL rootonly=yes
     refused 'for muster: .*RootOnly and AllocNodes' 'a partition for root alone'
@@ -62,15 +62,15 @@ END
 ok "the second cluster's nodes are shown" within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -N | grep -q '^o2 '"
 made_up_battery
 status=0
-lab run "$muster" certify --level quick --json "$work/records" >"$work/words" 2>&1 </dev/null || status=$?
-is "$status" 0 'once it is allowed, it certifies' || diag "$(cat "$work/words")"
+lab run "$muster" certify --level quick --json "$work/records" >"$work/output" 2>&1 </dev/null || status=$?
+is "$status" 0 'once it is allowed, it certifies' || diag "$(cat "$work/output")"
 is "$(jq -r '.node // empty' "$work/records" | sort -u | xargs)" 'n1 n2' '... the nodes of its own cluster'
 is "$(lab run squeue -h -M other)$(lab run sinfo -h -N -M other -o '%N %E' | grep muster:)" '' '... and leaves the other alone'
 for option in '-w n1,o1' '-p far'; do
     status=0
     # shellcheck disable=SC2086 # words
-    lab run "$muster" certify $option >"$work/words" 2>&1 </dev/null || status=$?
-    is "$status $(<"$work/words")" "2 muster certify: no $([ "$option" = '-p far' ] && echo partition far || echo node o1) in this cluster" \
+    lab run "$muster" certify $option >"$work/output" 2>&1 </dev/null || status=$?
+    is "$status $(<"$work/output")" "2 muster certify: no $([ "$option" = '-p far' ] && echo partition far || echo node o1) in this cluster" \
         "$option of the other is refused in one line"
 done
 done_testing

@@ -28,11 +28,11 @@ ok 'n3 registers itself, n4 is powered down' within 60 has_states 'n1 idle n2 id
 
 certify_settled -l quick
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass' 'the nodes with power are certified' || show
-like "$words" 'n4: left alone: powered down' '... and the output says why the other is not' || show
+like "$output" 'n4: left alone: powered down' '... and the output says why the other is not' || show
 is "$(certificates)" 'n1 n2 n3' '... each has its certificate'
 certify -l quick -w n4
 is "$status" 3 'that node alone cannot be tested' || show
-like "$words" 'n4 .*powered down' '... for the same reason'
+like "$output" 'n4 .*powered down' '... for the same reason'
 is "$(states):$(reason n4):$(cat "$work/resumed" 2>/dev/null)" 'n1 idle n2 idle n3 idle n4 idle~:none:' \
     'it was neither drained nor powered up'
 
@@ -55,7 +55,7 @@ if [ "${MUSTER_LAB_RELEASE:-bookworm}" = bookworm ]; then
     lab run scontrol reconfigure
     is_hidden() {
         certify -l quick -w n4
-        [[ "$status $words" == '2 muster certify: no node n4 in this cluster; without PrivateData=cloud '* ]]
+        [[ "$status $output" == '2 muster certify: no node n4 in this cluster; without PrivateData=cloud '* ]]
     }
     ok 'for a node that Slurm hides the message mentions PrivateData=cloud' within 120 is_hidden || show
 else

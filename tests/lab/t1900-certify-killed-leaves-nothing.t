@@ -7,16 +7,16 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
-# Runs certify and sends it a signal after SECONDS, or once STAGE is under way. Sets $status and $words. The
+# Runs certify and sends it a signal after SECONDS, or once STAGE is under way. Sets $status and $output. The
 # background processes of a shell ignore SIGINT, which muster leaves so.
 interrupted() { # SIGNAL SECONDS|STAGE
     local moment="sleep $2"
-    [[ $2 == [0-9]* ]] || moment="until grep -q '^  $2 ' '$work/words'; do sleep 0.1; done"
-    rm -f "$work/words"
+    [[ $2 == [0-9]* ]] || moment="until grep -q '^  $2 ' '$work/output'; do sleep 0.1; done"
+    rm -f "$work/output"
     status=0
-    lab run sh -c "env --default-signal=INT '$muster' certify --json '$work/records' >'$work/words' 2>&1 & pid=\$!
+    lab run sh -c "env --default-signal=INT '$muster' certify --json '$work/records' >'$work/output' 2>&1 & pid=\$!
         $moment; kill -$1 \$pid; wait \$pid" 2>/dev/null || status=$?
-    words=$(cat "$work/words")
+    output=$(cat "$work/output")
 }
 
 whole_certificates() {
@@ -42,7 +42,7 @@ done
 # if there were any.
 kill_others() { # HOST PATTERN SECONDS [OPTION...]
     local pid
-    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" "${@:4}" >"$work/words" 2>&1 </dev/null &
+    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" "${@:4}" >"$work/output" 2>&1 </dev/null &
     pid=$!
     within 200 lab on "$1" pgrep -f "$2"
     sleep "$3"
@@ -102,7 +102,7 @@ lab run scontrol update nodename=n2 state=drain "reason=$ours"
 killed_with_keeper
 isnt "$(journals)" '' 'with its keeper killed too a run leaves its journal'
 certify --dry-run -w n1,n2
-like "$words" 'cleaning up after run 20' 'the next run cleans up after it'
+like "$output" 'cleaning up after run 20' 'the next run cleans up after it'
 is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the nodes are as before' || show
 ok 'nothing is left' within 60 nothing_left
 resume n2
@@ -117,7 +117,7 @@ lab run sh -c 'rm /var/lib/muster/runs/*'
 like "$(lab run scontrol -o show reservation)" 'muster-20.* Duration=365-' \
     'with its journal gone too the reservation stays, and does not end by itself'
 certify -p none
-like "$words" 'cleaning up after run 20.*, whose job is gone' 'a run on another head cleans up after it'
+like "$output" 'cleaning up after run 20.*, whose job is gone' 'a run on another head cleans up after it'
 is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the drain is restored' || show
 like "$(lab run scontrol -o show node n2)" 'Comment=rack 7( |$)' "and the site's comment"
 ok 'nothing is left' within 60 nothing_left
@@ -127,8 +127,8 @@ for signal in INT TERM HUP; do
     interrupted $signal check
     is "$status" 3 "$signal: exit status 3" || show
     ok 'nothing is left at once' nothing_left
-    like "$words" 'stopped by signal' 'it says why it ended'
-    is "$(grep -Ec '^n[1-4] +unknown' "$work/words")" 4 'and prints a table, with all nodes unknown' || show
+    like "$output" 'stopped by signal' 'it says why it ended'
+    is "$(grep -Ec '^n[1-4] +unknown' "$work/output")" 4 'and prints a table, with all nodes unknown' || show
 done
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle'
 
@@ -143,8 +143,8 @@ certify --campaign spring
 is "$status" 0 'killed and started again, it continues' || show
 is "$(verdicts)" 'n1 pass n2 pass n3 pass' '... with the node that is left, and certified nodes as partners' || show
 valid '... every record is as doc/records.md says'
-like "$words" 'n\[1-2\] tested as partners' '... as the output says'
-like "$words" 'campaign spring: 3 of 3 nodes certified \(quick\); complete' '... and completes'
+like "$output" 'n\[1-2\] tested as partners' '... as the output says'
+like "$output" 'campaign spring: 3 of 3 nodes certified \(quick\); complete' '... and completes'
 is "$(jq -r 'select(.test == "campaign" and .metric == "certified") | "\(.part) \(.value) \(.limit)"' "$work/records" | tail -n 1)" \
     'spring 3 3' '... and in the last of its records'
 like "$(lab run "$muster" history --campaigns spring)" '^certified: n\[1-3\]$' 'history lists the nodes'
@@ -156,19 +156,19 @@ ok 'nothing is left' within 60 nothing_left
 if [ -n "${MUSTER_LONG-}" ]; then
     lab run sh -c 'sbatch -w n2 -o /dev/null --wrap "sleep 1000"' >/dev/null
     ok 'a job has a node' within 60 has_jobs -w n2 -t running
-    lab run sh -c "env --default-signal=INT '$muster' certify --campaign autumn -w 'n[1-3]' >'$work/words' 2>&1 & echo \$!" >"$work/pid"
-    ok 'it waits for a busy node' within 120 grep -q 'waiting until 1 busy node' "$work/words"
+    lab run sh -c "env --default-signal=INT '$muster' certify --campaign autumn -w 'n[1-3]' >'$work/output' 2>&1 & echo \$!" >"$work/pid"
+    ok 'it waits for a busy node' within 120 grep -q 'waiting until 1 busy node' "$work/output"
     lab run sh -c "kill -INT $(cat "$work/pid")"
-    ok 'a signal ends it' within 60 grep -q 'next: muster certify --campaign autumn' "$work/words"
+    ok 'a signal ends it' within 60 grep -q 'next: muster certify --campaign autumn' "$work/output"
     lab run scancel -u root
     certify --campaign autumn
     is "$status" 0 'it continues once the node is free' || show
-    like "$words" 'campaign autumn: 3 of 3 nodes certified \(quick\); complete' '... and completes'
+    like "$output" 'campaign autumn: 3 of 3 nodes certified \(quick\); complete' '... and completes'
     for delay in 1 3 5 7 9 11; do
         lab run sh -c "'$muster' certify --campaign winter --nodes-at-a-time 2 >/dev/null 2>&1 & sleep $delay; pkill -9 muster"
     done 2>/dev/null
     certify --campaign winter --nodes-at-a-time 2
     is "$status" 0 'killed with its keepers, again and again, it completes' || show
-    like "$words" 'campaign winter: 4 of 4 nodes certified \(quick\); complete' '... with all nodes'
+    like "$output" 'campaign winter: 4 of 4 nodes certified \(quick\); complete' '... with all nodes'
 fi
 done_testing

@@ -11,11 +11,11 @@ level=quick
 
 # Runs certify, and injects FAULT once STAGE is over.
 certify_with() { # STAGE FAULT NODE
-    rm -f "$work/words"
+    rm -f "$work/output"
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level "$level" \
-        >"$work/words" 2>&1 </dev/null &
+        >"$work/output" 2>&1 </dev/null &
     local pid=$!
-    within 200 grep -q "^  $1 " "$work/words"
+    within 200 grep -q "^  $1 " "$work/output"
     sleep 0.5
     lab fault "$2" "$3" >/dev/null
     status=0
@@ -62,11 +62,11 @@ has_sent() { [ "$(sent_bytes "$1")" -gt "$2" ]; } # NODE BYTES
 # Runs certify while muster-links of a node is killed once, is killed whenever it has run for two seconds, or
 # is stopped then.
 kill_process() { # NODE once|always|stopped
-    rm -f "$work/words"
-    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
+    rm -f "$work/output"
+    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/output" 2>&1 </dev/null &
     local pid=$! killer='' signal=KILL before
     [ "$2" != stopped ] || signal=STOP
-    within 200 grep -q '^  launch ' "$work/words"
+    within 200 grep -q '^  launch ' "$work/output"
     if [ "$2" = once ]; then
         # in the links' own phase, after the start of MPI
         within 200 lab on "$1" pgrep -x muster-links
@@ -102,13 +102,13 @@ lab on n2 sh -c 'echo 0 >/dev/shm/left; ipcmk -M 4096' >/dev/null
 certify_with launch rebooted n2
 is "$(lab on n2 sh -c 'ls /dev/shm; grep -c . /proc/sysvipc/shm')" 1 'a reboot clears shared memory'
 like "$status $(verdicts)" '^3 .*n2 unknown' 'a node that reboots in mid-run is unknown' || show
-like "$(cat "$work/words")" 'n2 rebooted during this run' '... and the output says so'
+like "$(cat "$work/output")" 'n2 rebooted during this run' '... and the output says so'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained' || show
 ok '... and nothing is left' within 60 nothing_left
 lab heal >/dev/null
 kill_process n2 once
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'a process killed once: unknown' || show
-like "$(cat "$work/words")" 'n2 .* died in phase links.*did not recur alone with n[134]: suspect' 'it was measured again alone'
+like "$(cat "$work/output")" 'n2 .* died in phase links.*did not recur alone with n[134]: suspect' 'it was measured again alone'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'nobody is drained'
 if [ -n "${MUSTER_LONG-}" ]; then
     kill_process n2 always

@@ -8,7 +8,7 @@ lab_options=(--gpus)
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"
 made_up_battery # of launch, links and collectives; muster-gpu is the real one
-[ -x "${own_muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $own_muster"
+[ -x "${real_muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $real_muster"
 rm "$work/bin/muster-gpu"
 
 run() { # OPTION...
@@ -24,7 +24,7 @@ faults() {
 # prints the column GPU of the table
 column() {
     awk '$1 == "NODE" { for (i = 1; i <= NF; i++) if ($i == "GPU") at = i } at && /^n[0-9]/ { print $1, $at }' \
-        "$work/words" | xargs
+        "$work/output" | xargs
 }
 
 inject() { lab fault "$@" >/dev/null; }
@@ -47,7 +47,7 @@ is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
     'a slow device and one that hangs fail their nodes, and no other' || show
 is "$(faults)" 'n1 gpu3 gpu_slow n1 gpu6 gpu_collective_slow n2 gpu5 gpu_hung' \
     '... named by device and code, also a device that is slow in collectives' || show
-like "$(grep '^n1 ' "$work/words")" '^n1 +FAILED .* gpu3: ' '... and are in the table' || show
+like "$(grep '^n1 ' "$work/output")" '^n1 +FAILED .* gpu3: ' '... and are in the table' || show
 lab heal >/dev/null
 
 inject gpu-memory n3 6
@@ -71,14 +71,14 @@ inject gpu-old-library n1
 run
 is "$status $(verdicts)" '3 n1 unknown n2 pass n3 pass n4 pass' \
     'a library too old on one node: that node is unknown' || show
-like "$words" 'n1 .*libcuda.so.1 is too old' '... and the output says why'
+like "$output" 'n1 .*libcuda.so.1 is too old' '... and the output says why'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 for node in n2 n3 n4; do
     inject gpu-old-library $node
 done
 run
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'a library too old on all nodes: the test is skipped' || show
-like "$words" 'gpu: n\[1-4\]: not tested: libcuda.so.1 is too old' '... with its reason, once'
+like "$output" 'gpu: n\[1-4\]: not tested: libcuda.so.1 is too old' '... with its reason, once'
 lab heal >/dev/null
 
 inject gpu-slow-memory n4

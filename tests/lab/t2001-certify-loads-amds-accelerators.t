@@ -8,7 +8,7 @@ lab_options=(--gpus=amd)
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"
 made_up_battery # of launch, links and collectives; muster-gpu is the real one
-[ -x "${own_muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $own_muster"
+[ -x "${real_muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $real_muster"
 rm "$work/bin/muster-gpu"
 
 lab fault gpu-wrong n3 5 >/dev/null

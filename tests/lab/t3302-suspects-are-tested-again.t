@@ -11,15 +11,15 @@
 preflight_lab_up
 suspects() {
     status=0
-    lab run "$muster" certify --suspects >"$work/words" 2>&1 </dev/null || status=$?
-    words=$(cat "$work/words")
+    lab run "$muster" certify --suspects >"$work/messages" 2>&1 </dev/null || status=$?
+    messages=$(cat "$work/messages")
 }
 
 conf_add head Report=json:/var/lib/muster/%r.jsonl
-flies srun -N4 true # the prolog makes the directories of suspect reports
+run_step srun -N4 true # the prolog makes the directories of suspect reports
 suspects
 is "$status" 0 'no suspect report: nothing to do' || show
-like "$words" '^no suspects$' '... and the output says so'
+like "$messages" '^no suspects$' '... and the output says so'
 is "$(lab run "$muster" history 2>&1)" \
     'muster history: no run of muster certify in /var/lib/muster/history.db' \
     '... no run is in the history'
@@ -27,13 +27,13 @@ is "$(lab run ls /var/lib/muster | grep -c jsonl)" 0 '... and leaves no records 
 is "$(lab on n3 stat -c '%a %U' /run/muster/suspects)" '1733 root' 'any user may leave suspect reports, only root reads them'
 
 lab fault slow-rail n3 eth1 50 >/dev/null
-flies srun -N4 --preflight=quick true
+run_step srun -N4 --preflight=quick true
 is "$status" 1 'a failed preflight' || show
 like "$(lab on n3 "$muster" check --only preflight)" '^warn +preflight.suspects +eth1 +a preflight of job' \
     'muster check warns of it'
 suspects
 is "$status" 1 'the suspect is tested, and fails' || show
-like "$words" '3 nodes tested' 'it and two partners, not all four' || show
+like "$messages" '3 nodes tested' 'it and two partners, not all four' || show
 within 60 no_jobs
 like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: rail_slow eth1 [0-9]+ of 200 Mb/s' \
     'it is drained for what was measured now'
@@ -60,9 +60,9 @@ is "$(lab on n3 df --output=fstype /run/muster/suspects | tail -n 1)" tmpfs 'sus
 like "$(suspect_reports n1)" '^n4: .*frozen' 'another node keeps a suspect report'
 suspects
 is "$status" 0 'false suspect reports fail no node' || show
-like "$words" '2 of 4 free nodes: n\[2,4\]' 'both of their nodes are tested' || show
-like "$words" '^n3: removed [0-9]+ files beyond the limit of 16 per user and 256 in total, most of user 65534$' 'junk is reported and removed' || show
-like "$words" '^[0-9]+ suspect reports? ignored, the first of user 65534: Slurm knows no such job' 'a suspect report of no job is ignored' || show
+like "$messages" '2 of 4 free nodes: n\[2,4\]' 'both of their nodes are tested' || show
+like "$messages" '^n3: removed [0-9]+ files beyond the limit of 16 per user and 256 in total, most of user 65534$' 'junk is reported and removed' || show
+like "$messages" '^[0-9]+ suspect reports? ignored, the first of user 65534: Slurm knows no such job' 'a suspect report of no job is ignored' || show
 is "$(states)" idle 'nobody is drained'
 is "$(suspect_reports n1) $(suspect_reports n2)" 'no suspect reports no suspect reports' 'and the suspect reports are removed'
 
@@ -74,7 +74,7 @@ with sqlite3.connect("/var/lib/muster/history.db") as history:
 leaves n2 1 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\n'
 suspects
 is "$status" 0 'after 16 tests for one user today no more are done' || show
-like "$words" '^1 suspect report kept for later, the first of user 65534: at most 16 nodes a day' '... and the output says so' || show
+like "$messages" '^1 suspect report kept for later, the first of user 65534: at most 16 nodes a day' '... and the output says so' || show
 # all jobs of two users fail at once on n2, and on no other node
 for user in as_user as_muster; do
     for node in n1 n1 n1 n4 n4 n4 n2 n2 n2; do
@@ -84,7 +84,7 @@ done
 within 60 no_jobs # the epilog writes the node's log of jobs, and may leave a job out on a busy machine
 suspects
 is "$status" 0 'a node on which all jobs fail' || show
-like "$words" '^n2: [4-6] of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and the output says why' || show
-like "$words" '1 of 4 free nodes: n2' '... the only one' || show
+like "$messages" '^n2: [4-6] of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and the output says why' || show
+like "$messages" '1 of 4 free nodes: n2' '... the only one' || show
 is "$(states)" idle '... which is tested, and not drained for that'
 done_testing

@@ -19,7 +19,7 @@ gone() { ! running; }
 
 # a terminal's Ctrl-C goes to the whole foreground group
 as_user setsid --wait sh -c "echo \$\$ >/dev/shm/group; exec srun -N2 --preflight=quick $work/program" \
-    >"$work/out" 2>"$work/words" &
+    >"$work/out" 2>"$work/messages" &
 waiting=$!
 ok 'the preflight is under way' within 60 running
 lab run sh -c 'kill -INT -"$(cat /dev/shm/group)"'
@@ -30,7 +30,7 @@ ok 'no step is left' within 60 gone
 ok 'no job is left' within 60 no_jobs
 
 as_user sh -c "srun -N2 --preflight=quick $work/program & echo \$! >/dev/shm/pid; wait \$!" \
-    >"$work/out" 2>"$work/words" &
+    >"$work/out" 2>"$work/messages" &
 waiting=$!
 ok 'another one is under way' within 60 running
 lab run sh -c 'kill -KILL "$(cat /dev/shm/pid)"'
@@ -47,15 +47,15 @@ printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]
     "$muster preflight --keep 3 --budget 120; echo kept:\$?" \
     "timeout 60 srun -Q -w n1,n2,n4 -N3 --gres=gpu:8 --preflight=off $work/program" >"$work/script"
 chmod 755 "$work/script"
-{ flies salloc -Q -N4 --gres=gpu:8 "$work/script" && echo "$said" >"$work/said"; } &
+{ run_step salloc -Q -N4 --gres=gpu:8 "$work/script" && echo "$stdout_text" >"$work/stdout"; } &
 waiting=$!
 ok 'an allocation' within 60 lab run test -e /dev/shm/here
 lab fault frozen n3 >/dev/null
 lab run touch /dev/shm/go
 wait $waiting
-words=$(cat "$work/words")
+messages=$(cat "$work/messages")
 ok 'the frozen node is named' named n3 frozen || show
-like "$(cat "$work/said")" '^0 1 2 kept:0 ' 'no task starts with it; the next step has the GPUs of the others' || show
+like "$(cat "$work/stdout")" '^0 1 2 kept:0 ' 'no task starts with it; the next step has the GPUs of the others' || show
 lab heal >/dev/null
 like "$(for node in n1 n2 n4; do suspect_reports $node; done)" '^n3: a preflight .* workers.enumerate node: ' \
     'another node has the suspect report about it'

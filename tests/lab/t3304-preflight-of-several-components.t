@@ -11,24 +11,24 @@
 preflight_lab_up
 alone=(--mpi=none "$work/program")
 
-flies srun -N1 -w n1 --preflight=quick "${alone[@]}" : -N1 -w n3 "${alone[@]}"
-is "$status $said" '0 0 1' 'a heterogeneous job of two components with one node each: the step runs' || show
-like "$words" 'preflight: n\[1,3\] passed' 'after one preflight of both' || show
-flies salloc -Q -w 'n[1-3]' -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
-is "$status $said" '0 0 1' 'a heterogeneous step within a job runs' || show
-like "$words" 'preflight: n\[1,3\] passed' 'after one preflight of the nodes of both components' || show
-flies salloc -Q -w n1 -N1 : -w n3 -N1 srun --het-group=1 --preflight=quick "${alone[@]}"
-is "$status $said" '0 0' 'one component of two, one node: the step runs' || show
-is "$(grep -c preflight "$work/words")" 0 'without a message, as one node has no links to test' || show
+run_step srun -N1 -w n1 --preflight=quick "${alone[@]}" : -N1 -w n3 "${alone[@]}"
+is "$status $stdout_text" '0 0 1' 'a heterogeneous job of two components with one node each: the step runs' || show
+like "$messages" 'preflight: n\[1,3\] passed' 'after one preflight of both' || show
+run_step salloc -Q -w 'n[1-3]' -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
+is "$status $stdout_text" '0 0 1' 'a heterogeneous step within a job runs' || show
+like "$messages" 'preflight: n\[1,3\] passed' 'after one preflight of the nodes of both components' || show
+run_step salloc -Q -w n1 -N1 : -w n3 -N1 srun --het-group=1 --preflight=quick "${alone[@]}"
+is "$status $stdout_text" '0 0' 'one component of two, one node: the step runs' || show
+is "$(grep -c preflight "$work/messages")" 0 'without a message, as one node has no links to test' || show
 
 lab fault slow-rail n3 eth1 >/dev/null
-flies salloc -Q -w 'n[1-2]' -N2 : -w 'n[3-4]' -N2 srun --het-group=0,1 --preflight=quick "${alone[@]}"
-is "$status $said" '1 ' 'a slow rail in one component: no component starts' || show
+run_step salloc -Q -w 'n[1-2]' -N2 : -w 'n[3-4]' -N2 srun --het-group=0,1 --preflight=quick "${alone[@]}"
+is "$status $stdout_text" '1 ' 'a slow rail in one component: no component starts' || show
 ok 'it is named' named n3 'eth1 .* of 200 Mb/s' || show
 like "$(suspect_reports n3)" '^n3: a preflight of job [0-9]+, .*: links eth1: eth1 ' 'n3 has its suspect report'
 
 # the plugin recognizes a step inside an allocation also with --export=NONE
-flies salloc -Q -N2 -w n3,n4 srun --export=NONE --preflight=quick "$work/program"
-is "$status $said" '1 ' '--export=NONE: the step does not start either' || show
+run_step salloc -Q -N2 -w n3,n4 srun --export=NONE --preflight=quick "$work/program"
+is "$status $stdout_text" '1 ' '--export=NONE: the step does not start either' || show
 ends_clean
 done_testing

@@ -78,30 +78,30 @@ is_settled() { # JOB: whether it has ended, or waits for something that does not
     esac
 }
 
-batch() { # runs a batch job, and sets $fate to its outcome
+batch() { # runs a batch job, and sets $outcome to its outcome
     local job
     printf '#!/bin/sh\ntouch %s/ran\n' "$work" >"$work/job"
-    fate=fails
+    outcome=fails
     job=$(lab run sbatch --parsable -o /dev/null "$work/job" 2>"$work/err") || return
     within 60 is_settled "$job"
     case $(lab run squeue -h -j "$job" -o %r) in
-    BeginTime) fate=requeued ;;
-    launch*) fate=held ;;
-    *) lab run scontrol show job "$job" | grep -q ExitCode=0:0 && fate=lost ;;
+    BeginTime) outcome=requeued ;;
+    launch*) outcome=held ;;
+    *) lab run scontrol show job "$job" | grep -q ExitCode=0:0 && outcome=lost ;;
     esac
 }
 
-try() { # COMMAND CONTEXT HOOK VALUE EXPECTED: sets $fate; srun may end before the node is drained
+try() { # COMMAND CONTEXT HOOK VALUE EXPECTED: sets $outcome; srun may end before the node is drained
     echo "$2 $3 $4" >"$work/fail"
-    fate=fails
+    outcome=fails
     if [ "$1" = sbatch ]; then
         batch
     else
-        lab run timeout 100 srun -Q -n1 touch "$work/ran" 2>"$work/err" && fate=lost
+        lab run timeout 100 srun -Q -n1 touch "$work/ran" 2>"$work/err" && outcome=lost
     fi
-    [ ! -e "$work/ran" ] || fate=runs
+    [ ! -e "$work/ran" ] || outcome=runs
     [[ $5 != *+drain ]] || within 60 is_drained
-    ! is_drained || fate+=+drain
+    ! is_drained || outcome+=+drain
     heal
 }
 is_drained() { [[ $(lab run sinfo -h -o %T) == drain* ]]; }
@@ -122,14 +122,14 @@ while read -r command context hook value rest; do
     # shellcheck disable=SC2086 # columns
     set -- $command $context $hook $value $rest
     try "${@:1:4}" "${!column}" </dev/null
-    is "$fate" "${!column}" "$command: $context $hook returns $value" || sed 's/^/# /' "$work/err"
+    is "$outcome" "${!column}" "$command: $context $hook returns $value" || sed 's/^/# /' "$work/err"
 done < <(table)
 
 if [ "$release" = unstable ]; then
     probe -DFAILURE_MODE
     try sbatch remote init -1 fails
-    is "$fate" fails 'slurm_spank_init_failure_mode: init in a batch step fails the job, not the node'
+    is "$outcome" fails 'slurm_spank_init_failure_mode: init in a batch step fails the job, not the node'
     try sbatch remote init_post_opt -1 requeued+drain
-    is "$fate" requeued+drain '... but it holds for init alone'
+    is "$outcome" requeued+drain '... but it holds for init alone'
 fi
 done_testing

@@ -62,8 +62,8 @@ lab run scontrol update nodename=n3 comment='rack 7'
 within 60 no_jobs
 lab fault slurmd-killed n3 >/dev/null
 lab run scontrol update nodename=n3 state=down reason=dead
-words=$(lab run "$muster" revoke -w n3 2>&1) || :
-like "$words" 'n3: its certificate is revoked in Slurm: its next health check removes it' \
+output=$(lab run "$muster" revoke -w n3 2>&1) || :
+like "$output" 'n3: its certificate is revoked in Slurm: its next health check removes it' \
     'a certificate that is out of reach is revoked in Slurm'
 lab run scontrol update nodename=n3 state=resume
 lab on n3 test -e /var/lib/muster/certificate || diag 'the certificate was gone before'
