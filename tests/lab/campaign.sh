@@ -109,8 +109,6 @@ certify_and_count() { # LAB ROW RUN [OPTION...]
         "${failed_nodes:+  failed: $failed_nodes}" "${drained_nodes:+  drained: $drained_nodes}"
     if verdicts_of "$kept/$run.jsonl" | grep -qv ' pass$'; then
         not_passed "$kept/$run.jsonl" | sed 's/^/    /'
-        # without records the output may give the reason
-        [ -s "$kept/$run.jsonl" ] || sed 's/^/    /' "$kept/$run.txt"
     fi
 }
 
