@@ -4,7 +4,7 @@
 # Sourced by tests: a simulated InfiniBand subnet with a real subnet manager.
 #
 #   subnet_up FILE [HOST]   starts ibsim with the network of FILE; opensm sweeps it once
-#   subnet_say COMMAND      sends COMMAND to ibsim's console
+#   subnet_command COMMAND  sends COMMAND to ibsim's console
 #   subnet_sweep            runs opensm again, after a change
 #   subnet_run COMMAND...   runs COMMAND with libumad connected to ibsim
 #   subnet_down             ends ibsim, if it runs
@@ -30,7 +30,7 @@ subnet_run() {
         OSM_TMP_DIR="$subnet_dir" OSM_CACHE_DIR="$subnet_dir" LD_PRELOAD="$subnet_preload" "$@" </dev/null
 }
 
-subnet_say() {
+subnet_command() {
     printf '%s\n' "$*" >&"$subnet_console"
 }
 
@@ -63,7 +63,7 @@ subnet_up() { # FILE [HOST]
 
 subnet_down() {
     [ -n "${subnet_pid-}" ] || return 0
-    subnet_say Quit
+    subnet_command Quit
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         kill -0 "$subnet_pid" 2>/dev/null || break
         sleep 0.05

@@ -23,23 +23,23 @@ fault 'uplink leaf3b spine2' 'fail +leaf3b .* has 7 uplinks, 15 of 15 switches l
 
 # One cable out and in again while the subnet runs
 sound '--nodes 64 --per-leaf 8 --spines 4 --cables 2 --rails 2' 64 16
-subnet_say 'Unlink "H-000000000d001410"[1]'
+subnet_command 'Unlink "H-000000000d001410"[1]'
 subnet_sweep
 judge -t "$dir/conf"
 like "$findings" '^fail +n20 mlx5_1:1 has no link' 'a cable that is pulled'
 is "$(grep -c . <<<"$findings")" 1 '... is one finding'
-subnet_say 'Relink "H-000000000d001410"[1]'
+subnet_command 'Relink "H-000000000d001410"[1]'
 subnet_sweep
 judge -t "$dir/conf"
 is "$status $findings" '0 ' '... and none when the cable is back'
-subnet_say 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=4000'
-subnet_say 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=44'
+subnet_command 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=4000'
+subnet_command 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=44'
 both_count() { judge -t "$dir/conf"; [[ $findings == *' 44 link recoveries '*'4000 symbol errors'* ]]; }
 within 60 both_count # ibsim takes a while
 like "$findings" '^warn +n20 mlx5_1:1 - leaf3b .* port 4 has counted 44 link recoveries at leaf3b .*; 4000 symbol errors at n20 mlx5_1:1: reseat or replace the cable' 'errors at both ends of a link'
 is "$status $(grep -c . <<<"$findings")" '0 1' '... are one finding, and no failure'
-subnet_say 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=0'
-subnet_say 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=0'
+subnet_command 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=0'
+subnet_command 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=0'
 none_counts() { judge -t "$dir/conf"; [ -z "$findings" ]; }
 within 60 none_counts
 is "$status $findings" '0 ' '... and none when the counters are cleared'

@@ -26,7 +26,7 @@ host() { # NAME: makes its network namespace and its directory
     ip -n "$tag-$1" link set lo up
     mkdir "$dir/$1"
 }
-speak() { # NAME: starts lldpd there, which announces that name
+start_lldpd() { # NAME: starts lldpd there, which announces that name
     # lldpd keeps its chroot in /run: each has a /run of its own
     ip netns exec "$tag-$1" unshare -u -m sh -c \
         "hostname $1; mount -t tmpfs none /run; mkdir -p /run/lldpd; exec lldpd -d -u $dir/$1/socket" \
@@ -38,8 +38,8 @@ cable() { # NODE LEAF PORT
     ip -n "$tag-$2" link set "$3" master br0 up
     ip -n "$tag-$1" link set eth1 up
 }
-say() { within 60 lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1; } # NAME: sends each second from now on
-hear() { # LEAF: waits until all nodes have heard of a leaf, at most a minute
+send_each_second() { within 60 lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1; } # NAME
+wait_for_neighbors() { # LEAF: waits until all nodes have heard of a leaf, at most a minute
     local end=$((SECONDS + 60)) node heard
     mkdir -p "$dir/lldp"
     while [ $SECONDS -lt $end ]; do
@@ -67,11 +67,11 @@ cable n1 leaf1 swp1
 cable n2 leaf2 swp9
 cable n3 leaf2 swp1
 cable n4 leaf2 swp2
-for name in leaf1 leaf2 n1 n2 n3 n4; do speak $name; done
+for name in leaf1 leaf2 n1 n2 n3 n4; do start_lldpd $name; done
 for name in leaf1 leaf2 n1 n2 n3 n4; do
-    say $name || bail "lldpd does not start: $(tail -n 3 "$dir/$name/log")"
+    send_each_second $name || bail "lldpd does not start: $(tail -n 3 "$dir/$name/log")"
 done
-hear leaf
+wait_for_neighbors leaf
 judge
 is "$status" 1 'a cable in the wrong switch' || diag "$text" "$(<"$dir/lldp/n2.json")"
 like "$text" '^fail +n2 eth1 is on leaf2 \(.*\) swp9, it belongs on leaf1 \(.*\): move its cable there' '... is named with its port'
@@ -80,7 +80,7 @@ is "$(grep -c '^fail' <<<"$text")" 1 '... and nothing else'
 ip -n "$tag-leaf2" link del swp9
 cable n2 leaf1 swp2
 is_well() {
-    hear leaf1
+    wait_for_neighbors leaf1
     judge
     # a switch that was not heard of yet is no fault
     [ "$status" -eq 0 ] && grep -q '^leaf1 ' <<<"$text"

@@ -27,7 +27,7 @@ node() { # NAME: starts lldpd there
     lab on "$1" sh -c 'mkdir -p /run/lldpd; exec lldpd -d' >"$work/$1.log" 2>&1 &
     pids+=($!)
 }
-hears() { # NODE INTERFACE SWITCH
+has_neighbor() { # NODE INTERFACE SWITCH
     lab on "$1" "$muster" topology --neighbors 2>/dev/null | grep -q "^$2  *$3 "
 }
 
@@ -36,23 +36,23 @@ logs() {
 }
 
 chmod 711 "$work"
-speaks() { # SWITCH WORD...: configures its lldpd
+configure_lldpd() { # SWITCH WORD...
     lldpcli -u "$work/$1/socket" configure "${@:2}" >/dev/null 2>&1
 }
 
 # Waits until the lldpd of both leaves is set to send each second, and all four cables are heard of; $heard
 # counts these, 6 in all. lldpd looks for ports after each interval, 30 s at the start; neighbors forget what
 # it sent after tx-hold intervals.
-hear() { # CABLE...
+wait_for_neighbors() { # CABLE...
     local end=$((SECONDS + 100)) switch cable
     while [ $SECONDS -lt $end ]; do
         heard=0
         for switch in leaf1 leaf2; do
-            speaks $switch lldp tx-hold 20 && speaks $switch lldp tx-interval 1 && heard=$((heard + 1))
+            configure_lldpd $switch lldp tx-hold 20 && configure_lldpd $switch lldp tx-interval 1 && heard=$((heard + 1))
         done
         for cable in "$@"; do
             # shellcheck disable=SC2086
-            hears $cable && heard=$((heard + 1))
+            has_neighbor $cable && heard=$((heard + 1))
         done
         [ $heard -eq 6 ] && break
         sleep 0.2
@@ -61,7 +61,7 @@ hear() { # CABLE...
 leaf leaf1 'n1-eth*,n2-eth2'
 leaf leaf2 'n2-eth1,n3-eth*,n4-eth*'
 for i in 1 2 3; do node n$i; done
-hear 'n1 eth1 leaf1' 'n2 eth1 leaf2' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
+wait_for_neighbors 'n1 eth1 leaf1' 'n2 eth1 leaf2' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
 is "$heard" 6 'muster topology --neighbors prints what lldpd has heard' || logs
 is "$(lab on n4 "$muster" topology --neighbors 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and says that none runs'
 
@@ -81,9 +81,9 @@ like "$(jq -r 'select(.suite == "certify" and .test == "host.config") | "\(.node
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... and all are certified'
 valid 'all records are as doc/records.md says'
 
-speaks leaf1 system interface pattern 'n1-eth*,n2-eth*'
-speaks leaf2 system interface pattern 'n3-eth*,n4-eth*'
-hear 'n1 eth1 leaf1' 'n2 eth1 leaf1' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
+configure_lldpd leaf1 system interface pattern 'n1-eth*,n2-eth*'
+configure_lldpd leaf2 system interface pattern 'n3-eth*,n4-eth*'
+wait_for_neighbors 'n1 eth1 leaf1' 'n2 eth1 leaf1' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
 is "$heard" 6 'the cable is where it belongs' || logs
 certify --dry-run --level quick
 is "$status" 0 '... and all is well' || diag "$output"
