@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/harness_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/harness/watch/heartbeat.h"
 
@@ -189,7 +190,8 @@ static void check_silent_callers(void)
     pid = start_caller(4, key);
     serve_until(3);
     took_s = clock_s() - begin;
-    ok(took_s < 0.5, "ten silent connections cost no time (%.3f s)", took_s);
+    /* less than if each had to be waited for, however slow the machine */
+    ok(took_s < 10 * ADMISSION_WANTED_S, "ten silent connections cost no time (%.3f s)", took_s);
     wait_status(pid);
     for (int i = 0; i < 10; i++)
         close(fds[i]);
