@@ -159,11 +159,11 @@ static enum certificate_state compare(const struct certificate *certificate,
     return CERTIFICATE_VALID;
 }
 
-/* Returns whether the text has the title of a later format, "muster certificate 2". */
+static const char title[] = "muster certificate "; /* of each format; its number follows */
+
+/* Returns whether the text is of a later format. */
 static bool is_newer(const char *text)
 {
-    static const char title[] = "muster certificate ";
-
     return strncmp(text, title, strlen(title)) == 0 && strtol(text + strlen(title), NULL, 10) > 1;
 }
 
@@ -392,8 +392,7 @@ out:
  * Returns 0 for a certificate, whole or cut off, 1 if there is no file, or -1 with err. */
 static int check_removable(int directory, const char *name, const char *path, struct error *err)
 {
-    static const char first[] = "muster certificate ";
-    char found[sizeof first - 1];
+    char found[sizeof title - 1];
     struct stat about;
     ssize_t length;
     int fd;
@@ -409,11 +408,11 @@ static int check_removable(int directory, const char *name, const char *path, st
     close(fd);
     if (length < 0)
         return error_set(err, "%s: %m", path);
-    if (memcmp(found, first, (size_t)length) != 0)
+    if (memcmp(found, title, (size_t)length) != 0)
         return error_set(err,
                          "%s is not a certificate and was not removed: it does not begin with "
                          "\"%s1\"",
-                         path, first);
+                         path, title);
     return 0;
 }
 
