@@ -134,7 +134,8 @@ static void lists_are_split(void)
     is_int(hostlist_split(&list, &other, &inside, &outside), 0, "a list is split by another");
     ok(inside.count == 3 && strcmp(inside.names[0], "n3") == 0 && outside.count == 1,
        "... its names in their order");
-    is_str(outside.count ? outside.names[0] : "", "n2", "... and those that the other lacks apart");
+    is_str(outside.count ? outside.names[0] : "", "n2",
+           "... and the names that the other lacks in a list of their own");
     is_int(hostlist_split(&other, &list, NULL, &outside), 0, "... without the common names");
     is_str(hostlist_text(&outside).text, "m1,n2", "... appends to what is there");
     is_int(hostlist_unite(&list, &other), 0, "what a list lacks is added");

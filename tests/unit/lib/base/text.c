@@ -48,6 +48,6 @@ int main(void)
 
     is_int(text_distance("DrainCap", "draincaps"), 1, "an added letter is a distance of 1");
     is_int(text_distance("kitten", "sitting"), 3, "... two changed letters and an added one of 3");
-    is_int(text_distance("", "four"), 4, "... a missing word that of its letters");
+    is_int(text_distance("", "four"), 4, "... a whole word of as many as it has letters");
     return tap_done();
 }
