@@ -13,8 +13,8 @@
 
 /* A small client of the kernel's rtnetlink (rtnetlink(7)), or of sock_diag(7) with a socket that
  * the caller opens: functions to make and read messages. It waits for an answer for wait_ms at
- * most, and checks all lengths. Errors are
- * "%m" with the kernel's own text (the extended acknowledgement) if there is one. */
+ * most, and checks all lengths. Errors are "%m" with the kernel's own text (the extended
+ * acknowledgement) if there is one. */
 
 struct netlink {
     int fd;
