@@ -79,10 +79,11 @@ int testing_read(const char *directory, const char *own, struct hostlist *nodes,
             rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
         if (fd < 0)
             continue; /* it ended just now */
-        /* shared: on NFS an exclusive lock needs a file that is open for writing */
+        /* Shared: on NFS an exclusive lock needs a file that is open for writing. Without a lock on
+         * it, the run is gone with its keeper: for undo_leftovers(). */
         if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && nodes_add(fd, nodes) != 0)
             rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
-        close(fd); /* of a run that is gone with its keeper, unread: for undo_leftovers() */
+        close(fd);
     }
     closedir(runs);
     if (rv != 0)
