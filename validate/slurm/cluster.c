@@ -23,6 +23,8 @@
 #include "validate/slurm/release.h"
 #include "validate/slurm/search_path.h"
 
+#include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */
+
 static char *copy(const char *text)
 {
     return strdup(text ? text : "");
@@ -339,6 +341,20 @@ int cluster_name(char *name, size_t size, struct error *err)
     snprintf(name, size, "%s", cluster.name);
     cluster_clear(&cluster);
     return 0;
+}
+
+int cluster_federated_name(char *name, size_t size, struct error *err)
+{
+    void *found = NULL;
+    int rv = 0;
+
+    *name = '\0';
+    if (slurm_load_federation(&found) != SLURM_SUCCESS)
+        return slurm_failed(err, "cannot query the controller for its federation");
+    if (found && ((const slurmdb_federation_rec_t *)found)->name)
+        rv = cluster_name(name, size, err);
+    slurm_destroy_federation_rec(found);
+    return rv;
 }
 
 int cluster_load(struct cluster *cluster, struct error *err)

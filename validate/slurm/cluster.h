@@ -89,6 +89,9 @@ int cluster_open(struct error *err);
 /* Reads ClusterName from the controller. Returns 0, or -1 with err, also if SLURM_CLUSTERS in our
  * environment names other clusters: libslurm and srun would then reach different ones. */
 int cluster_name(char *name, size_t size, struct error *err);
+/* As cluster_name(), if the cluster is in a federation, whose other clusters get a job that names
+ * no cluster; else name is "". */
+int cluster_federated_name(char *name, size_t size, struct error *err);
 /* Checks that clusters, the value of SLURM_CLUSTERS (names with commas, "all" or NULL), includes
  * name. Returns 0, or -1 with err. */
 int cluster_meant(const char *clusters, const char *name, struct error *err);

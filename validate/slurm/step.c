@@ -312,13 +312,18 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
 {
     struct command command = {0};
     struct arguments *srun = &command.srun;
+    char cluster[256];
     int rv;
 
     if (preempts(nodes, partition)) {
         error_set(err, "Slurm would preempt a job there");
         return 1;
     }
+    if (cluster_federated_name(cluster, sizeof cluster, err) != 0)
+        return -1;
     arguments_add(srun, "srun");
+    if (*cluster) /* else srun would query slurmdbd in vain */
+        arguments_add(srun, "--clusters=%s", cluster);
     rv = nodelist_add(&command, nodes, err);
     arguments_add(srun, "--nodes=%zu", nodes->count);
     arguments_add(srun, "--ntasks=%zu", nodes->count);

@@ -48,9 +48,10 @@ int step_run(const struct step *step, const struct process *watching, struct pro
 int step_command(const struct step *step, struct arguments *srun, struct error *err);
 
 /* Runs the program as one task on each of the nodes, in a small allocation beside whatever runs
- * there, for which no job is preempted; gives up if it does not start within wait_s. partition
- * NULL: the default one. Its lines have labels (has_labels). Returns 0; 1 with err if it would
- * preempt a job, and nothing was requested; -1 with err. */
+ * there, for which no job is preempted, and on no other cluster of a federation; gives up if it
+ * does not start within wait_s. partition NULL: the default one. Its lines have labels
+ * (has_labels). Returns 0; 1 with err if it would preempt a job, and nothing was requested; -1 with
+ * err. */
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);

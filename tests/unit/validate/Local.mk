@@ -327,7 +327,9 @@ tests_unit_validate_slurm_own_job_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_loa
 	-Wl,--wrap=slurm_free_job_step_info_response_msg,--wrap=release_step_kill
 tests_unit_validate_slurm_own_job_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_preempts_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-tests_unit_validate_slurm_preempts_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_job_will_run2,--wrap=process_run
+tests_unit_validate_slurm_preempts_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_job_will_run2,--wrap=process_run \
+	-Wl,--wrap=slurm_load_federation,--wrap=slurm_destroy_federation_rec,--wrap=slurm_load_ctl_conf \
+	-Wl,--wrap=release_conf_free
 tests_unit_validate_slurm_preempts_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/pending_for.c \
 	validate/slurm/nodes.c validate/slurm/state.c
