@@ -461,9 +461,26 @@ int cluster_down(const char *nodes, const char *reason, struct error *err)
                : -1;
 }
 
+/* Returns whether nodes is one node, which is in service. */
+static bool is_in_service(const char *nodes)
+{
+    const struct cluster_node *node;
+    struct cluster cluster;
+    bool is_good;
+
+    if (cluster_load_node(nodes, &cluster, NULL) != 0)
+        return false;
+    node = cluster_node(&cluster, nodes);
+    is_good = node && !node->is_drained && !node->is_down && !node->is_invalid;
+    cluster_clear(&cluster);
+    return is_good;
+}
+
 int cluster_resume(const char *nodes, struct error *err)
 {
-    return state_update(nodes, NODE_RESUME, "resume", NULL, err);
+    int rv = state_update(nodes, NODE_RESUME, "resume", NULL, err);
+
+    return rv != 0 && errno == ESLURM_INVALID_NODE_STATE && is_in_service(nodes) ? 0 : rv;
 }
 
 int cluster_set_comment(const char *nodes, const char *comment, struct error *err)

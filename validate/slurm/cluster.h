@@ -149,7 +149,8 @@ void cluster_node_state(uint32_t state, struct cluster_node *node);
 int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,
                          const struct hostlist *others, struct error *err);
 
-/* nodes in Slurm's notation. Return 0, or -1 with err. */
+/* nodes in Slurm's notation. Return 0, or -1 with err; nodes of a list that is refused may be
+ * changed. To resume one node that is in service is no error, though Slurm refuses it. */
 int cluster_drain(const char *nodes, const char *reason, struct error *err);
 int cluster_resume(const char *nodes, struct error *err);
 int cluster_set_comment(const char *nodes, const char *comment, struct error *err);

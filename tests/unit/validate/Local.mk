@@ -310,7 +310,8 @@ tests_unit_validate_slurm_allocation_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_cluster_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_init,--wrap=slurm_update_reservation \
-	-Wl,--wrap=slurm_load_node,--wrap=slurm_free_node_info_msg,--wrap=process_output_status \
+	-Wl,--wrap=slurm_load_node,--wrap=slurm_load_node_single,--wrap=slurm_update_node \
+	-Wl,--wrap=slurm_free_node_info_msg,--wrap=process_output_status \
 	-Wl,--wrap=slurm_load_reservations,--wrap=slurm_free_reservation_info_msg
 tests_unit_validate_slurm_cluster_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_extra_t_SOURCES = tests/unit/validate/slurm/extra.c validate/slurm/extra.c

@@ -10,6 +10,7 @@
 
 #include "lib/base/text.h"
 #include "tests/unit/tap.h"
+#include "validate/slurm/batch.h"
 #include "validate/slurm/release.h"
 
 /* The largest possible cluster, with node names in no order. */
@@ -91,6 +92,71 @@ int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags
 
 void __wrap_slurm_free_node_info_msg(node_info_msg_t *message)
 {
+}
+
+int __wrap_slurm_load_node_single(node_info_msg_t **found, char *name, uint16_t flags)
+{
+    static node_info_msg_t message;
+
+    message = (node_info_msg_t){.node_array = all_nodes};
+    while (message.record_count == 0 && message.node_array < all_nodes + all_count)
+        if (strcmp(message.node_array->name, name) == 0)
+            message.record_count = 1;
+        else
+            message.node_array++;
+    *found = &message;
+    return SLURM_SUCCESS;
+}
+
+/* Changes what it can of the list, as slurmctld does. It resumes no node in service. */
+int __wrap_slurm_update_node(update_node_msg_t *update)
+{
+    struct hostlist wanted;
+
+    errno = hostlist_expand(update->node_names, &wanted, NULL) == 0 ? 0 : ENOMEM;
+    for (uint32_t i = 0; i < all_count; i++)
+        if (!hostlist_contains(&wanted, all_nodes[i].name))
+            continue;
+        else if (all_nodes[i].node_state == (NODE_STATE_IDLE | NODE_STATE_DRAIN))
+            all_nodes[i].node_state = NODE_STATE_IDLE;
+        else
+            errno = ESLURM_INVALID_NODE_STATE;
+    hostlist_clear(&wanted);
+    return errno == 0 ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+static int node_resume(const char *list, const char *text, struct error *err)
+{
+    return cluster_resume(list, err);
+}
+
+static void count_resumed(const char *name, const char *text, const struct error *err,
+                          void *context)
+{
+    if (!err)
+        ++*(int *)context;
+}
+
+/* slurmctld refuses the resume of n2 alone, once it has resumed the others. */
+static void resumes_the_rest_of_a_refused_list(void)
+{
+    static char lists[3][4] = {"n1", "n2", "n3"};
+    struct batch resumes = {0};
+    struct error err = {""};
+    int resumed = 0;
+
+    all_count = 3;
+    for (int i = 0; i < 3; i++) {
+        all_nodes[i] =
+            (node_info_t){.name = lists[i], .node_state = NODE_STATE_IDLE | NODE_STATE_DRAIN};
+        batch_add(&resumes, lists[i], "");
+    }
+    all_nodes[1].node_state |= NODE_STATE_INVALID_REG;
+    is_int(batch_apply(&resumes, node_resume, count_resumed, &resumed, &err), -1,
+           "one of three resumes is refused");
+    is_str(err.text, "n2: cannot resume: Invalid node state specified", "... which is reported");
+    is_int(resumed, 2, "... the other two count as resumed, as they are");
+    all_count = 0;
 }
 
 static const char *topology = "";
@@ -410,6 +476,7 @@ int main(void)
     test_reservations_of_runs();
     keeps_waiting_nodes_without_end();
     changes_waiting_nodes_only();
+    resumes_the_rest_of_a_refused_list();
     test_meant_clusters();
     test_uplinks_beside_jobs();
     test_private_data_and_topology();
