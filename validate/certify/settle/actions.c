@@ -17,12 +17,6 @@
 #include "validate/policy/testing.h"
 #include "validate/slurm/retest.h"
 
-static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
-{
-    (void)nothing;
-    certify_node_run(context, name)->is_resumed = !err;
-}
-
 static bool is_away(const struct cluster_node *node)
 {
     return node->is_drained || node->is_down;
@@ -34,16 +28,6 @@ static bool is_changed(const struct node_run *node_run, const struct cluster_nod
     return strcmp(node->reason, node_run->slurm->reason) != 0 && !reason_is_ours(node->reason);
 }
 
-static void left_verdict(struct certify *certify, struct node_run *node_run,
-                         const struct cluster_node *node)
-{
-    char text[256];
-
-    snprintf(text, sizeof text, "left alone: drained by someone else meanwhile: %.200s",
-             *node->reason ? node->reason : "no reason given");
-    certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
-}
-
 /* Returns whether the drain may be lifted. A resume would cancel a reboot or power-down that
  * somebody has requested meanwhile, and Slurm resumes no node whose registration it refuses. */
 static bool is_liftable(const struct cluster_node *node)
@@ -51,9 +35,44 @@ static bool is_liftable(const struct cluster_node *node)
     return !node->is_absent && !node->is_invalid;
 }
 
+static void leave(struct certify *certify, const char *name, const char *what, const char *why)
+{
+    char text[256];
+
+    text_put(text, sizeof text, "left alone: %s%s", what, why);
+    certify_verdict(certify, certify_node_run(certify, name), STAGE_REACH, VERDICT_UNKNOWN,
+                    "slurm.state", "", text);
+}
+
+/* The lifting of drains. A node for which a request is refused is left alone; undo settles it. */
+struct lifting {
+    struct certify *certify;
+    struct batch resumes;
+};
+
+static void marked(const char *name, const char *comment, const struct error *err, void *context)
+{
+    struct lifting *lifting = context;
+
+    (void)comment;
+    if (err)
+        leave(lifting->certify, name, "", err->text);
+    else if (batch_add(&lifting->resumes, name, "") != 0)
+        leave(lifting->certify, name, "", "no memory");
+}
+
+static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
+{
+    (void)nothing;
+    certify_node_run(context, name)->is_resumed = !err;
+    if (err)
+        leave(context, name, "", err->text);
+}
+
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
 {
-    struct batch drains = {0}, comments = {0}, resumes = {0};
+    struct lifting lifting = {.certify = certify};
+    struct batch drains = {0}, comments = {0};
     struct cluster now = {0};
     int rv = certify->operations->load_nodes(&now, err);
 
@@ -66,34 +85,23 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
         if (!is_away(node)) { /* somebody has resumed it: it is tested as in service */
             node_run->plan.role = ROLE_TEST;
             node_run->plan.wants_refusal = false;
-            continue;
-        }
-        if (is_changed(node_run, node)) {
-            left_verdict(certify, node_run, node);
-            continue;
-        }
-        if (!is_liftable(node)) {
-            char text[64];
-
-            snprintf(text, sizeof text, "left alone: %s", node->state);
-            certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
-                            text);
-            continue;
-        }
-        rv = retest_mark(node, certify->run, &comments, err);
-        if (rv == 0 && (batch_add(&drains, node_run->name, node->reason) != 0 ||
-                        batch_add(&resumes, node_run->name, "") != 0))
+        } else if (is_changed(node_run, node)) {
+            leave(certify, node_run->name, "drained by someone else meanwhile: ",
+                  *node->reason ? node->reason : "no reason given");
+        } else if (!is_liftable(node)) {
+            leave(certify, node_run->name, "", node->state);
+        } else if ((rv = retest_mark(node, certify->run, &comments, err)) == 0 &&
+                   batch_add(&drains, node_run->name, node->reason) != 0) {
             rv = error_set(err, "no memory");
+        }
     }
     if (rv == 0 && drains.count > 0)
         rv = undo_note_resumes(&certify->undo, &drains, err);
     if (rv == 0)
-        rv = batch_apply(&comments, certify->operations->set_comment, NULL, NULL, err);
-    if (rv == 0)
-        rv = batch_apply(&resumes, certify->operations->resume, resumed, certify, err);
+        (void)batch_apply(&comments, certify->operations->set_comment, marked, &lifting, err);
+    (void)batch_apply(&lifting.resumes, certify->operations->resume, resumed, certify, err);
     batch_clear(&drains);
     batch_clear(&comments);
-    batch_clear(&resumes);
     cluster_clear(&now);
     return rv;
 }

@@ -10,8 +10,9 @@
 void certify_drop_silent(struct certify *certify);
 /* Lifts muster's own drains of these nodes, inside the run's reservation; each is first written to
  * the journal and to its node's Comment. A node that somebody else has drained meanwhile, or wants
- * to reboot or to power down, or whose registration Slurm refuses, stays drained and is unknown;
- * one that somebody has resumed is tested as any node in service. Returns 0, or -1 with err. */
+ * to reboot or to power down, or whose registration, Comment or resume Slurm refuses, stays drained
+ * and is unknown; one that somebody has resumed is tested as any node in service. Returns 0, or -1
+ * with err. */
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err);
 
 /* Decides about each node, once, and drains those that are to be drained, except those that

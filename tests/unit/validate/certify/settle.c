@@ -75,7 +75,8 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     return 0;
 }
 
-enum change { DRAIN, RESUME, COMMENT };
+enum change { NONE, DRAIN, RESUME, COMMENT };
+static enum change n5_refuses; /* the change that is refused for n5 */
 
 static int change_nodes(const char *list, const char *text, enum change what, struct error *err)
 {
@@ -84,6 +85,10 @@ static int change_nodes(const char *list, const char *text, enum change what, st
     if (begin_operation(err) != 0)
         return -1;
     hostlist_expand(list, &nodes, err);
+    if (what == n5_refuses && hostlist_contains(&nodes, "n5")) {
+        hostlist_clear(&nodes);
+        return error_set(err, "n5: refused");
+    }
     for (size_t k = 0; k < nodes.count; k++) {
         int i = index_of(nodes.names[k]);
 
@@ -614,6 +619,23 @@ static void admin_drains_meanwhile(void)
     }
 }
 
+/* slurmctld refuses the Comment or the resume of n5. */
+static void lifts_the_drains_that_slurm_lets_it(void)
+{
+    for (n5_refuses = RESUME; n5_refuses <= COMMENT; n5_refuses++) {
+        char said[OUTCOME_TEXT];
+
+        run_begin();
+        is_int(drains_lift("n[1-10]"), 0, "the run goes on if the %s of a node is refused",
+               n5_refuses == RESUME ? "resume" : "Comment");
+        ok(controller[4].is_drained && !node_runs[4].is_resumed, "... which stays drained");
+        outcome_text(&node_runs[4].outcome, false, said, sizeof said);
+        has_str(said, "left alone: n5: refused", "... and is unknown");
+        ok(node_runs[5].is_resumed, "... another node's drain is lifted");
+    }
+    n5_refuses = NONE;
+}
+
 /* Before n5's drain is lifted, an administrator requests a reboot, which a resume would cancel, or
  * slurmctld refuses its registration, and would refuse its resume. */
 static void lifts_no_drain_against_slurm(void)
@@ -840,6 +862,7 @@ int main(void)
     drains_at_the_last_strike();
     counts_strikes_before_it_has_the_lock();
     admin_drains_meanwhile();
+    lifts_the_drains_that_slurm_lets_it();
     lifts_no_drain_against_slurm();
     drains_again_what_an_admin_resumed();
     counts_silent_drains_without_slurmctld();
