@@ -27,6 +27,13 @@ static void reserved_set(struct plan *plan, const struct cluster_node *node)
              "", "");
 }
 
+/* Returns whether a job that has ended keeps others from starting. It says nothing of a drained
+ * node that does not answer: there reach decides. */
+static bool is_completing(const struct cluster_node *node)
+{
+    return node->is_completing && !node->is_down && (node->is_responding || !node->is_drained);
+}
+
 void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan)
 {
     bool is_away = node->is_down || node->is_drained || node->is_invalid;
@@ -48,6 +55,8 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
                  "%s: slurmctld refuses its registration and does not resume it; next: read "
                  "slurmctld's log; drained: %s",
                  node->state, node->reason);
+    else if (is_completing(node) && (is_retest || !is_away))
+        plan_set(plan, ROLE_LEAVE, "", "left alone: a job is still completing there%s%s", "", "");
     else if (is_retest && is_reserved_by_others(node))
         reserved_set(plan, node);
     else if (is_retest && is_dry_run)
@@ -74,8 +83,6 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
                  "", "");
     else if (is_reserved_by_others(node))
         reserved_set(plan, node);
-    else if (node->is_completing)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: a job is still completing there%s%s", "", "");
     else if (!node->is_idle)
         plan_set(plan, ROLE_LEAVE, "", "left alone: its state is %s%s", node->state, "");
 }

@@ -19,8 +19,9 @@ static void plan_again(const struct certify *certify, const struct cluster_node 
     seen.is_reserved &= !*certify->reservation;
     if (*certify->reservation || has_our_job) /* the run ends before that */
         seen.reserved_at = 0;
+    seen.is_completing = false; /* it is the caller's to say for how long */
     if (has_our_job) {
-        seen.is_allocated = seen.is_completing = false;
+        seen.is_allocated = false;
         seen.is_idle = true;
     }
     plan_node(&seen, false, false, plan);

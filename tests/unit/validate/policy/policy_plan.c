@@ -66,6 +66,28 @@ static void test_failed_prologs(void)
     is_int(plan.role, ROLE_FAULTY, "... nor if its epilog failed");
 }
 
+/* No job starts beside one that is stuck at its end. */
+static void test_completing_jobs(void)
+{
+    char muster_reason[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20",
+         silent[] = "Not responding";
+    struct cluster_node node = idle_node();
+
+    node.is_completing = true;
+    check_role(&node, false, ROLE_LEAVE, "", "still completing", "a node with a completing job");
+    node.is_drained = true;
+    node.reason = muster_reason;
+    check_role(&node, false, ROLE_LEAVE, "", "still completing", "... also if muster drained it");
+    node.is_responding = false;
+    check_role(&node, false, ROLE_RETEST, "", "", "... unless it is silent: reach decides");
+    node.is_responding = true;
+    node.is_down = true;
+    check_role(&node, false, ROLE_RETEST, "", "", "... or down");
+    node.reason = silent;
+    check_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm: Not responding",
+               "a node that Slurm set down is faulty, whatever completes there");
+}
+
 static void test_roles(void)
 {
     struct cluster_node node = idle_node();
@@ -284,6 +306,7 @@ int main(void)
 {
     test_long_names();
     test_clouds();
+    test_completing_jobs();
     test_roles();
     test_failed_prologs();
     test_partitions();
