@@ -43,9 +43,14 @@ static long per_node(const struct intent_statement *statement,
     return slurm_gres_count(capacity->gres, kind);
 }
 
-static long nodes_for(long amount, long each)
+/* Returns the fewest nodes for a job that requests so much; each has as much of a GRES. */
+static long nodes_for(const struct intent_statement *statement, long amount, long each)
 {
-    return (amount + each - 1) / each;
+    long nodes = (amount + each - 1) / each;
+
+    while (is_tres(statement, "gres/") && amount % nodes != 0)
+        nodes++;
+    return nodes;
 }
 
 static void limit_plan(const struct intent_statement *statement,
@@ -60,11 +65,16 @@ static void limit_plan(const struct intent_statement *statement,
 
     plan->most_s = VERIFY_SETTLE_S + VERIFY_END_S;
     plan->nodes = 1;
-    if (statement->limit != INTENT_WALL && statement->limit != INTENT_SUBMIT)
-        plan->nodes = each > 0 ? nodes_for(amount + 1, each) : -1;
-    /* a job of several nodes has as many on each */
-    if (statement->limit == INTENT_TOTAL && each > 0 && amount > each)
-        plan->nodes = nodes_for(amount, each) + 1;
+    if (statement->limit != INTENT_WALL && statement->limit != INTENT_SUBMIT && each <= 0) {
+        plan->nodes = -1;
+    } else if (statement->limit == INTENT_TOTAL && amount >= each) {
+        plan->nodes = nodes_for(statement, amount, each) + 1;
+    } else if (statement->limit == INTENT_JOBS || statement->limit == INTENT_PER_JOB) {
+        long within = nodes_for(statement, amount, each),
+             over = nodes_for(statement, amount + 1, each);
+
+        plan->nodes = over > within ? over : within;
+    }
     snprintf(plan->doing, sizeof plan->doing, "%s has %ld %s%s%s, and not %ld",
              statement->who->user, amount, statement->tres, *statement->tres ? " " : "",
              what[statement->limit], amount + 1);
@@ -74,7 +84,8 @@ static void limit_plan(const struct intent_statement *statement,
 static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
                           long amount, struct verify_seen *seen)
 {
-    long each = per_node(statement, verify_capacity_of(run)), nodes = nodes_for(amount, each);
+    long each = per_node(statement, verify_capacity_of(run)),
+         nodes = nodes_for(statement, amount, each);
     struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = (int)nodes, .cpus = (int)nodes};
     char gres[96];
 
@@ -89,7 +100,7 @@ static void submit_amount(struct verify_run *run, const struct intent_statement 
     if (is_tres(statement, "node")) /* whole nodes: two jobs on one may count as one node */
         ask.cpus = (int)(nodes * verify_capacity_of(run)->cpus);
     if (is_tres(statement, "gres/")) {
-        snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, nodes_for(amount, nodes));
+        snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, amount / nodes);
         ask.gres = gres;
     }
     verify_submit(run, statement->who, &ask, seen);

@@ -5,26 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "validate/scheduling/simulate/day.h"
 
-/* Judges output of scontrol and sprio of Slurm 22.05. The test submits no probe jobs. */
+/* Judges output of scontrol and sprio of Slurm 22.05. No probe job is submitted: the test
+ * notes what they would request. */
+
+static struct verify_capacity capacity = {.cpus = 64, .gres = "gpu:4"};
+static char requests[200]; /* nodes and GRES per node of each job */
 
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
 {
-    return NULL;
+    return &capacity;
 }
 
 struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
                                const struct verify_ask *ask, struct verify_seen *seen)
 {
-    return NULL;
+    text_join(requests, sizeof requests, ", ", "%d x %s", ask->nodes, ask->gres);
+    return &seen->jobs[seen->count++];
 }
 
 bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
                  bool (*is_so)(const struct verify_seen *seen))
 {
-    return false;
+    return true;
 }
 
 void verify_factors(struct seen_job *job)
@@ -144,6 +150,37 @@ static void test_limits(void)
     is_str(judged(limit, RUNS, RUNS), "limit-passed", "the longer job runs");
     is_str(judged(limit, REFUSED, REFUSED), "limit-below", "a job at the limit is refused as well");
     is_str(judged(limit, WAITS("None"), RUNS), "unknown", "Slurm has not considered the job yet");
+}
+
+/* A job requests a GRES per node, so its nodes have the same number each. */
+static void test_amounts_of_gres(void)
+{
+    static const struct {
+        enum intent_limit limit;
+        long amount, nodes;
+        const char *requests;
+    } cases[] = {{INTENT_PER_JOB, 3, 1, "1 x gpu:4, 1 x gpu:3"},
+                 {INTENT_PER_JOB, 4, 5, "5 x gpu:1, 1 x gpu:4"},
+                 {INTENT_PER_JOB, 5, 5, "2 x gpu:3, 5 x gpu:1"},
+                 {INTENT_PER_JOB, 6, 7, "7 x gpu:1, 2 x gpu:3"},
+                 {INTENT_TOTAL, 3, 1, "1 x gpu:3, 1 x gpu:1"},
+                 {INTENT_TOTAL, 9, 4, "3 x gpu:3, 1 x gpu:1"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct verify_plan plan;
+
+        statement = (struct intent_statement){.who = &customer,
+                                              .limit = cases[i].limit,
+                                              .tres = "gres/gpu",
+                                              .amount = cases[i].amount};
+        memset(&seen, 0, sizeof seen);
+        *requests = '\0';
+        verify_limit.plan(&statement, &capacity, &plan);
+        verify_limit.probe(NULL, &statement, &seen);
+        is_str(requests, cases[i].requests, "%ld GPUs %s, on nodes with 4", cases[i].amount,
+               cases[i].limit == INTENT_TOTAL ? "at once" : "in a job");
+        is_int(plan.nodes, cases[i].nodes, "... need %ld nodes", cases[i].nodes);
+    }
 }
 
 static void test_priority(void)
@@ -414,6 +451,7 @@ int main(void)
     is_int(job.priority, 110000, "... its priority");
     is_near(job.started_s - job.submitted_s, 1, 0, "... the time it waited");
     test_limits();
+    test_amounts_of_gres();
     test_priority();
     test_preemption();
     test_reservation();
