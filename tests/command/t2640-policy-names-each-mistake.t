@@ -261,6 +261,14 @@ for file in partitions nodes reservations slurm.conf; do
     like "$text" "^muster policy: .*$file: found no " '... and it is named'
 done
 site qos
+for account in {1..200}; do
+    printf 'a%s|||root|1|normal|normal||||||||||\n' "$account"
+    printf "a$account|u%s|||1|normal|normal||||||||||\n" {1..10}
+done >>"$dir/site/associations"
+sed -Ei '2,$s/^(([^|]*\|){4})[0-9]+/\11/' "$dir/site/associations" # shares that differ end the search
+timeout 30 "$muster" policy check --from "$dir/site" >/dev/null
+is "$?" 0 'a site of 2000 users is checked in seconds'
+site qos
 : >"$dir/site/reservations"
 policy >/dev/null 2>&1
 is "$?" 3 'an empty reservations file: 3'

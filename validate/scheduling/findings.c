@@ -107,11 +107,15 @@ bool policy_enforces(const struct site *site, const char *what)
     return strcmp(what, "limits") == 0 && site_list_has(list, "safe");
 }
 
+const char *policy_parent_name(const struct site_record *association)
+{
+    return site_value(association, *site_value(association, "User") ? "Account" : "ParentName");
+}
+
 const struct site_record *policy_parent(const struct site *site,
                                         const struct site_record *association)
 {
-    bool is_user = *site_value(association, "User");
-    const char *name = site_value(association, is_user ? "Account" : "ParentName");
+    const char *name = policy_parent_name(association);
     const struct site_record *one = NULL;
 
     while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one))

@@ -42,19 +42,18 @@ static struct range range_of(const struct site *site, enum cluster_text what, co
  * NULL: none. */
 static const struct site_record *unequal_shares(const struct site *site)
 {
-    const struct site_record *one = NULL;
+    const struct site_record *account = NULL;
 
-    while (site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
-        const struct site_record *other = one, *parent = policy_parent(site, one);
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &account)) {
+        const struct site_record *first = NULL, *one = NULL;
 
-        while (site_next(site, CLUSTER_ASSOCIATIONS, &other)) {
-            const char *user = site_value(other, "User");
-
-            if (parent && strcmp(user, "root") != 0 &&
-                strcmp(site_value(one, "User"), "root") != 0 &&
-                parent == policy_parent(site, other) &&
-                strcmp(site_value(one, "Fairshare"), site_value(other, "Fairshare")) != 0)
-                return other;
+        while (!*site_value(account, "User") && site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
+            if (strcasecmp(policy_parent_name(one), site_value(account, "Account")) != 0 ||
+                strcmp(site_value(one, "User"), "root") == 0)
+                continue;
+            first = first ? first : one;
+            if (strcmp(site_value(one, "Fairshare"), site_value(first, "Fairshare")) != 0)
+                return one;
         }
     }
     return NULL;

@@ -9,6 +9,7 @@
 
 #include "lib/base/text.h"
 #include "lib/constants/policy_constants.h"
+#include "validate/scheduling/check.h"
 #include "validate/scheduling/simulate/day.h"
 
 /* -------------------------------------------------------------------------- the table */
@@ -41,11 +42,9 @@ static double entitled(const struct site *site, const char *account)
             shares = site_number(site_value(own, "Fairshare"));
         }
     while (parent && *parent && site_next(site, CLUSTER_ASSOCIATIONS, &record)) {
-        const char *over =
-            site_value(record, *site_value(record, "User") ? "Account" : "ParentName");
         double theirs = site_number(site_value(record, "Fairshare"));
 
-        if (strcmp(over, parent) == 0 && isfinite(theirs))
+        if (strcmp(policy_parent_name(record), parent) == 0 && isfinite(theirs))
             all += theirs;
     }
     return all > 0 ? shares / all * entitled(site, parent) : NAN;
