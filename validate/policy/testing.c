@@ -13,7 +13,7 @@
 #include "lib/base/memory_stream.h"
 #include "lib/base/write_all.h"
 #include "lib/constants/policy_constants.h"
-#include "validate/slurm/journal.h"
+#include "validate/slurm/undo/journal.h"
 
 static const char verb[] = "testing";
 

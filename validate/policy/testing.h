@@ -6,7 +6,7 @@
 #include "lib/base/hostlist.h"
 
 /* Which nodes the runs on this host test now: lines "testing NODE" in their journals
- * (validate/slurm/undo.h), which are locked as long as the run or its keeper lives, so that nothing
+ * (validate/slurm/undo/undo.h), which are locked as long as the run or its keeper lives, so that nothing
  * is left of a run that was killed. */
 
 /* Locks out other runs that choose nodes or decide about drains, after it has waited for them.

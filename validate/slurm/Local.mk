@@ -12,7 +12,8 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/ended.c validate/slurm/ended.h \
 	validate/slurm/extra.c validate/slurm/extra.h \
 	validate/slurm/jobs.c \
-	validate/slurm/journal.c validate/slurm/journal.h \
+	validate/slurm/undo/journal.c validate/slurm/undo/journal.h \
+	validate/slurm/undo/notes.c \
 	validate/slurm/labels.c validate/slurm/labels.h \
 	validate/slurm/memory.c validate/slurm/memory.h \
 	validate/slurm/munge.c validate/slurm/munge.h \
@@ -37,7 +38,8 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/show.c validate/slurm/show.h \
 	validate/slurm/state.c \
 	validate/slurm/step.c validate/slurm/step.h \
-	validate/slurm/undo.c validate/slurm/undo.h \
+	validate/slurm/undo/undo.c validate/slurm/undo/undo.h \
+	validate/slurm/undo/undoing.c validate/slurm/undo/undoing.h \
 	validate/slurm/user.c validate/slurm/user.h \
 	# end of validate_slurm_libcluster_a_SOURCES
 validate_slurm_libcluster_a_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

@@ -10,7 +10,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
-#include "validate/slurm/journal.h"
+#include "validate/slurm/undo/journal.h"
 
 static const char opening[] = "[muster ";
 

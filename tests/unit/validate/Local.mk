@@ -209,7 +209,7 @@ tests_unit_validate_certify_extras_t_SOURCES = tests/unit/validate/certify/extra
 tests_unit_validate_certify_extras_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
-	validate/slurm/journal.c validate/slurm/retest.c
+	validate/slurm/undo/journal.c validate/slurm/retest.c
 tests_unit_validate_certify_settle_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
 tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
@@ -236,7 +236,7 @@ tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cl
 	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make
 tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
-	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c validate/slurm/journal.c
+	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c validate/slurm/undo/journal.c
 tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=cluster_wait
 tests_unit_validate_command_reserve_nodes_t_LDADD = $(unit_libs) $(muster_libs)
@@ -280,7 +280,7 @@ tests_unit_validate_policy_policy_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFL
 tests_unit_validate_policy_policy_refusals_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_policy_policy_strikes_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_testing_t_SOURCES = tests/unit/validate/policy/policy_testing.c \
-	validate/slurm/journal.c
+	validate/slurm/undo/journal.c
 tests_unit_validate_policy_policy_testing_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_turn_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_preflight_silent_nodes_t_SOURCES = tests/unit/validate/preflight/silent_nodes.c \
@@ -345,12 +345,13 @@ tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c va
 tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo,--wrap=fork
 tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
-	validate/slurm/journal.c validate/slurm/retest.c
+	validate/slurm/undo/journal.c validate/slurm/retest.c
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c
 tests_unit_validate_slurm_search_path_t_SOURCES = tests/unit/validate/slurm/search_path.c \
 	validate/slurm/search_path.c
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
-	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
+	validate/slurm/undo/journal.c validate/slurm/revocation.c validate/slurm/undo/notes.c validate/slurm/undo/undo.c \
+	validate/slurm/undo/undoing.c validate/slurm/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=flock,--wrap=fork,--wrap=write,--wrap=clock_gettime,--wrap=usleep,--wrap=fdatasync
 tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)

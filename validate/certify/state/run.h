@@ -21,7 +21,7 @@
 #include "validate/slurm/operations.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/step.h"
-#include "validate/slurm/undo.h"
+#include "validate/slurm/undo/undo.h"
 #include "validate/slurm/user.h"
 
 /* One run of `muster certify`: what its stages share. */

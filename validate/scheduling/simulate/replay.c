@@ -14,7 +14,7 @@
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/simulate/day.h"
 #include "validate/slurm/operations.h"
-#include "validate/slurm/undo.h"
+#include "validate/slurm/undo/undo.h"
 #include "validate/slurm/user.h"
 
 struct replay {

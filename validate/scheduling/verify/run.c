@@ -17,7 +17,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/policy_constants.h"
 #include "validate/slurm/operations.h"
-#include "validate/slurm/undo.h"
+#include "validate/slurm/undo/undo.h"
 #include "validate/slurm/user.h"
 
 struct verify_run {

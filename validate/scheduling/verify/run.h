@@ -9,7 +9,7 @@
 #include "validate/scheduling/verify/kinds.h"
 
 /* A run of muster policy verify: a reservation of its own and probe jobs in it. All of it is noted
- * in a journal (validate/slurm/undo.h) before it is made. */
+ * in a journal (validate/slurm/undo/undo.h) before it is made. */
 
 struct verify_setting {
     const struct site *site;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/undo.h"
+#include "validate/slurm/undo/undo.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "lib/constants/slurm_constants.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
-#include "validate/slurm/journal.h"
+#include "validate/slurm/undo/journal.h"
 #include "validate/slurm/operations.h"
 
 /* A run's journal, and what is undone from it on a made-up cluster. */

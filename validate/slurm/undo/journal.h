@@ -6,9 +6,11 @@
 
 #include "lib/base/error.h"
 
-/* The lines of a run's journal, "VERB NAME REST" each: undo.c writes one before each change, and
- * testing.c writes for other runs. The first names the cluster and the host. Pure, but for
- * journal_read() and journal_is_locked(). */
+/* The lines of a run's journal, "VERB NAME REST" each: notes.c writes one before each change, and
+ * policy/testing.c writes for other runs. The first names the cluster and the host. Pure, but for
+ * journal_read(), journal_write() and journal_is_locked(). */
+
+enum { JOURNAL_LINE_BYTES = 1024 };
 
 struct journal_entry {
     char verb[16], name[256], rest[1024];
@@ -30,5 +32,16 @@ int journal_check(const char *text, const char *cluster, struct error *err);
 
 /* Returns whether the text has that line, without a rest. */
 bool journal_has(const char *text, const char *verb, const char *name);
+
+/* Makes a line; what is too long is cut. Returns 0, or -1 with err for a name with a blank. */
+int journal_line(char line[JOURNAL_LINE_BYTES], const char *verb, const char *name,
+                 const char *rest, struct error *err);
+
+/* Writes all of the lines to the disk or, if it is full, none: a part of a line would become one
+ * with the next. path: for err. Returns 0, or -1 with err. */
+int journal_write(int journal, const char *path, const char *lines, struct error *err);
+
+/* Hashes a list of nodes of any length to a few letters; another list has another mark. */
+void journal_mark(const char *nodes, char mark[24]);
 
 #endif

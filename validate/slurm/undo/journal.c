@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/journal.h"
+#include "validate/slurm/undo/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#include "lib/base/hash.h"
 
 enum { JOURNAL_MAX_BYTES = 16 << 20 };
 
@@ -107,4 +110,41 @@ bool journal_has(const char *text, const char *verb, const char *name)
 
     snprintf(wanted, sizeof wanted, "\n%s %s\n", verb, name);
     return strstr(text, wanted) != NULL;
+}
+
+int journal_line(char line[JOURNAL_LINE_BYTES], const char *verb, const char *name,
+                 const char *rest, struct error *err)
+{
+    int length;
+
+    if (strpbrk(name, " \n"))
+        return error_set(err, "cannot note '%s' in the journal", name);
+    length = snprintf(line, JOURNAL_LINE_BYTES, "%s %s%s%s", verb, name, *rest ? " " : "", rest);
+    if (length >= JOURNAL_LINE_BYTES - 1)
+        length = JOURNAL_LINE_BYTES - 2;
+    for (int i = 0; i < length; i++)
+        if (line[i] == '\n')
+            line[i] = ' ';
+    strcpy(line + length, "\n");
+    return 0;
+}
+
+int journal_write(int journal, const char *path, const char *lines, struct error *err)
+{
+    off_t end = lseek(journal, 0, SEEK_END);
+    ssize_t length = (ssize_t)strlen(lines), written = write(journal, lines, (size_t)length);
+
+    if (written == length && fdatasync(journal) == 0)
+        return 0;
+    if (written >= 0 && written < length)
+        errno = ENOSPC;
+    error_set(err, "cannot write the journal %s: %m", path);
+    if (end < 0 || ftruncate(journal, end) != 0)
+        error_set(err, "cannot write the journal %s, its last line is broken", path);
+    return -1;
+}
+
+void journal_mark(const char *nodes, char mark[24])
+{
+    snprintf(mark, 24, "%016" PRIx64, hash_text(HASH_BEGIN, nodes));
 }
