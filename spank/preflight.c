@@ -23,6 +23,7 @@ enum {
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
     STATUS_COMPONENTS = 4,   /* a fault in a heterogeneous step: a variable reaches one component */
+    STATUS_STOPPED = 5,      /* interrupted, in a heterogeneous step */
     STATUS_INTERRUPTED = 128 /* and above: plus the signal */
 };
 
@@ -242,8 +243,10 @@ enum preflight_answer preflight_test_step(const struct options *options,
     if (level == PREFLIGHT_OFF)
         return PREFLIGHT_START;
     status = run_command(options, arguments, step, level, budget_s);
-    if (is_interruption(status - STATUS_INTERRUPTED))
+    if (status == STATUS_STOPPED)
         return PREFLIGHT_REFUSE;
+    if (is_interruption(status - STATUS_INTERRUPTED))
+        return step->is_inside ? PREFLIGHT_FAIL_TASKS : PREFLIGHT_REFUSE;
     if (status >= STATUS_INTERRUPTED)
         host_error("the preflight crashed or was killed (exit status %d); the step starts", status);
     if (status == STATUS_USAGE)

@@ -15,12 +15,12 @@
 /* Set in the environment of all that muster preflight starts: its own steps have no preflight. */
 #define PREFLIGHT_GUARD "MUSTER_IN_PREFLIGHT"
 
-/* Set in the environment of a step whose preflight found a fault: its tasks end before their
- * program begins. If srun gives up in local_user_init, the step keeps its GPUs and CPUs until the
- * job ends. Neither scancel nor libslurm can end it (seen with Slurm 22.05 and 24.11; only srun and
- * slurmstepd send the REQUEST_STEP_COMPLETE that would). If srun has its own allocation, the job
- * ends at once; inside another allocation the next step would wait forever. The name begins with
- * SLURM, because --export=NONE passes no other name. */
+/* Set in the environment of a step whose preflight found a fault or was interrupted: its tasks end
+ * before their program begins. If srun gives up in local_user_init, the step keeps its GPUs and
+ * CPUs until the job ends. Neither scancel nor libslurm can end it (seen with Slurm 22.05
+ * and 24.11; only srun and slurmstepd send the REQUEST_STEP_COMPLETE that would). If srun has its
+ * own allocation, the job ends at once; inside another allocation the next step would wait forever.
+ * The name begins with SLURM, because --export=NONE passes no other name. */
 #define PREFLIGHT_FAILED_VARIABLE "SLURM_MUSTER_PREFLIGHT_FAILED"
 
 struct preflight_step {
@@ -31,7 +31,7 @@ struct preflight_step {
 enum preflight_answer {
     PREFLIGHT_START,     /* passed, not wanted, or inconclusive; or a step without user's tasks */
     PREFLIGHT_REFUSE,    /* a fault was found, or the user interrupted the preflight */
-    PREFLIGHT_FAIL_TASKS /* a fault was found, and PREFLIGHT_FAILED_VARIABLE must end the step */
+    PREFLIGHT_FAIL_TASKS /* the same, and PREFLIGHT_FAILED_VARIABLE must end the step */
 };
 
 /* Runs the preflight if the options, their twins or muster.conf ask for it, for no longer than

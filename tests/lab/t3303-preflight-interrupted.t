@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Ctrl-C during a preflight ends srun and leaves no step; a killed srun leaves none either; a
-# frozen node is named and left out, and the step on it gives back its resources.
+# Ctrl-C during a preflight ends srun and leaves no step, also inside an allocation, whose next step
+# has all its resources; a killed srun leaves none either; a frozen node is named and left out, and
+# the step on it gives back its resources.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -28,6 +29,19 @@ isnt $? 0 'Ctrl-C ends srun, which fails' || show
 is "$(cat "$work/out")" '' '... and no task has started'
 ok 'no step is left' within 60 gone
 ok 'no job is left' within 60 no_jobs
+
+# the step of a job that goes on gives back its resources
+printf '%s\n' '#!/bin/bash' 'trap : INT' 'echo $$ >/dev/shm/group' \
+    "srun -Q --exact --gres=gpu:8 -c16 --preflight=quick $work/program && echo started" \
+    "timeout 60 srun -Q --exact --gres=gpu:8 -c16 --preflight=off $work/program" >"$work/script"
+chmod 755 "$work/script"
+as_user setsid --wait salloc -Q -N2 -c16 --gres=gpu:8 setsid --wait "$work/script" >"$work/out" 2>"$work/messages" &
+waiting=$!
+ok 'a preflight inside an allocation is under way' within 60 running
+lab run sh -c 'kill -INT -"$(cat /dev/shm/group)"'
+wait $waiting
+is "$(sort "$work/out" | xargs)" '0 1' 'Ctrl-C ends its step; the next one has all GPUs and CPUs' || show
+ok 'no step and no job is left' within 60 no_jobs
 
 as_user sh -c "srun -N2 --preflight=quick $work/program & echo \$! >/dev/shm/pid; wait \$!" \
     >"$work/out" 2>"$work/messages" &

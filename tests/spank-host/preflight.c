@@ -217,6 +217,7 @@ static void answers(void)
 {
     refuses("exit 1", "", "a fault");
     refuses("exit 4", "", "a fault of a heterogeneous step");
+    refuses("exit 5", "", "an interruption of a heterogeneous step");
     refuses("kill -INT $$", "", "Ctrl-C");
     refuses("exit 143", "", "SIGTERM, handled");
     refuses("kill -HUP $$", "", "SIGHUP");
@@ -253,6 +254,9 @@ static void inside(void)
     has_str(host_log, "the step does not start", "... with the same message");
 
     refuses("exit 4", "", "in an allocation: a fault of a heterogeneous step");
+    refuses("exit 5", "", "... and its interruption");
+    is_int(quick("", "kill -INT $$"), 0, "in an allocation: Ctrl-C does not stop srun");
+    is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
     unsetenv("SLURM_JOB_ID");
 
     start("", "exit 1");

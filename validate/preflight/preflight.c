@@ -18,7 +18,8 @@
 #include "validate/report/recordfile.h"
 #include "validate/slurm/step.h"
 
-enum { STATUS_COMPONENTS = 4 /* with --step: a fault, and the step is heterogeneous */ };
+/* with --step, if the step is heterogeneous */
+enum { STATUS_COMPONENTS = 4 /* a fault */, STATUS_STOPPED = 5 /* interrupted */ };
 
 volatile sig_atomic_t preflight_stop;
 
@@ -280,7 +281,9 @@ static int run(struct preflight *preflight)
     preflight_report_suspects(preflight);
     if (preflight_stop) {
         print_message(preflight, "stopped by signal %d", (int)preflight_stop);
-        return preflight->options.has_step ? 128 + (int)preflight_stop : COMMAND_UNKNOWN;
+        return !preflight->options.has_step ? COMMAND_UNKNOWN
+               : preflight->has_components  ? STATUS_STOPPED
+                                            : 128 + (int)preflight_stop;
     }
     return report(preflight);
 }
@@ -367,9 +370,11 @@ static const struct option_set set = {
                "an allreduce is exact and the job's GPUs compute right. Prints each node and part "
                "at fault. Runs as the job's "
                "user; drains and certifies no node.",
-    .status = "0 no fault (with --keep: N nodes are printed), 1 a fault (with --keep: fewer than N "
-              "are good), 2 usage, 3 cannot tell or interrupted; with --step also 4, a fault of a "
-              "heterogeneous step, and 128 and the signal that interrupted.",
+    .status =
+        "0 no fault (with --keep: N nodes are printed), 1 a fault (with --keep: fewer than N "
+        "are good), 2 usage, 3 cannot tell or interrupted; with --step also 4, a fault of a "
+        "heterogeneous step, 5, an interruption of one, and 128 and the signal that interrupted "
+        "another.",
     .rows = rows,
     .words_hint = "name nodes with -w",
 };
