@@ -156,7 +156,7 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
     char *buffer = malloc(MESSAGE_MAX);
     char words[200];
     int result = -1;
-    bool is_done = false;
+    bool is_done = false, is_interrupted = false;
 
     if (!buffer)
         return error_set(err, "out of memory");
@@ -176,6 +176,8 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
 
             if (message->nlmsg_len < sizeof *message || message->nlmsg_len > (size_t)left)
                 break;
+            is_interrupted |= message->nlmsg_seq == netlink->sequence &&
+                              (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
             if (message->nlmsg_seq != netlink->sequence) {
                 /* the late answer to an earlier request */
             } else if (message->nlmsg_type == NLMSG_ERROR) {
@@ -196,6 +198,11 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
             left -= (ssize_t)NLMSG_ALIGN(message->nlmsg_len);
             at += NLMSG_ALIGN(message->nlmsg_len);
         }
+    }
+    if (is_interrupted) {
+        errno = EINTR;
+        error_set(err, "the kernel's table changed while it was read");
+        goto out;
     }
     result = 0;
 out:

@@ -52,7 +52,8 @@ void netlink_put_attribute(char *message, unsigned short type, const void *value
 
 /* Sends a request, whose sequence is netlink->sequence, and passes each message of the answer to
  * take(), until the kernel ends the answer or take() returns 1; take() returns 0 to go on. Returns
- * 0, or -1 with err and errno. */
+ * 0, or -1 with err and errno: EINTR if a table changed while the kernel listed it, so that the
+ * answer may be incomplete. */
 int netlink_query(struct netlink *netlink, const void *request, size_t length,
                   int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                   void *context, struct error *err);

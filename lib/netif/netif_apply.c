@@ -240,10 +240,11 @@ struct work {
 };
 
 /* Counts a failure as inconclusive if memory or descriptors are out, which the node's other jobs
- * may use: a driver allocates new rings for another MTU or size. */
+ * may use: a driver allocates new rings for another MTU or size. Also if the addresses changed
+ * while they were read: those of containers do. */
 static void count_shortage(struct work *work, enum netif_setting setting, int error)
 {
-    if (error != ENOMEM && error != ENOBUFS && error != EMFILE && error != ENFILE)
+    if (error != ENOMEM && error != ENOBUFS && error != EMFILE && error != ENFILE && error != EINTR)
         return;
     work->report->inconclusive++;
     work->lacks_roce |= setting == NETIF_ROCE_CONFIG;

@@ -210,7 +210,8 @@ int netlink_has_address(struct netlink *netlink, int index, const char *text, st
     struct wanted_address wanted = {.index = index, .text = text};
 
     if (netlink_query(netlink, &request, request.header.nlmsg_len, parse_address, &wanted, err) !=
-        0)
+            0 &&
+        !wanted.is_found)
         return -1;
     return wanted.is_found;
 }

@@ -141,14 +141,12 @@ struct dump {
     struct inventory *inventory;
     struct default_routes *routes; /* NULL: addresses are read */
     unsigned seen;
-    bool is_interrupted; /* the table changed meanwhile */
 };
 
 static int apply_message(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct dump *dump = context;
 
-    dump->is_interrupted |= (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
     if (dump->routes)
         addresses_apply_route(message, length, dump->routes);
     else
@@ -191,7 +189,7 @@ static void clear_addresses(struct inventory *inventory)
 }
 
 /* An IPv6 default route counts if IPv4 has none, a VRF's if the main table has none. */
-static int read_once(struct netlink *netlink, struct inventory *inventory, bool *is_interrupted)
+static int read_once(struct netlink *netlink, struct inventory *inventory)
 {
     struct default_routes routes = {.inventory = inventory};
     struct dump dump = {.inventory = inventory};
@@ -205,26 +203,23 @@ static int read_once(struct netlink *netlink, struct inventory *inventory, bool 
         routes.wants_vrf = turn >= 2;
         result = read_table(netlink, RTM_GETROUTE, turn % 2 ? AF_INET6 : AF_INET, &dump);
     }
-    *is_interrupted = dump.is_interrupted;
     return result;
 }
 
 int addresses_read_live(struct inventory *inventory)
 {
     struct netlink netlink;
-    bool is_interrupted = true;
     long end_ms = clock_ms() + LIVE_WAIT_MS;
-    int result = -1, cause;
+    int result = -1, cause = EINTR;
 
     if (netlink_open(&netlink, NULL) != 0)
         return -1;
-    for (int i = 0; i < LIVE_TRIES && is_interrupted; i++) {
+    for (int i = 0; i < LIVE_TRIES && result != 0 && cause == EINTR; i++) {
         clear_addresses(inventory);
-        is_interrupted = false;
         netlink.wait_ms = end_ms - clock_ms();
-        result = read_once(&netlink, inventory, &is_interrupted);
+        result = read_once(&netlink, inventory);
+        cause = errno;
     }
-    cause = errno;
     netlink_close(&netlink);
     errno = cause;
     return result;
