@@ -98,9 +98,10 @@ tests_unit_validate_command_gate_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=geteuid,--wrap=getrandom,--wrap=fingerprint_node,--wrap=brake_read,--wrap=brake_write
 tests_unit_validate_command_gate_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_command_health_t_SOURCES = tests/unit/validate/command/health.c $(made_controller) \
-	validate/command/node/health.c validate/slurm/extra.c validate/slurm/nodes.c \
-	validate/slurm/revocation.c
+	validate/command/node/health.c validate/command/node/published.c validate/slurm/extra.c \
+	validate/slurm/nodes.c validate/slurm/revocation.c
 tests_unit_validate_command_health_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_command_health_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
 tests_unit_validate_command_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_command_self_drain_t_SOURCES = tests/unit/validate/command/self_drain.c $(made_controller) \
 	validate/command/node/published.c validate/command/node/self_drain.c validate/slurm/extra.c \

@@ -182,7 +182,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     is_refusing = conf->gate_brake > 0 && would_refuse(name, inventory, conf, &brake);
     if (!has_note && !has_file && !is_refusing)
         return;
-    if (cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0) {
+    if (published_load(name, &cluster, &err) != 0) {
         report(name, err.text);
         return;
     }

@@ -16,6 +16,7 @@
 #include "validate/checks/checks.h"
 #include "validate/policy/policy.h"
 #include "validate/command/command.h"
+#include "validate/command/node/published.h"
 #include "validate/command/node/self_drain.h"
 #include "validate/health/log_file.h"
 #include "validate/health/onset.h"
@@ -121,7 +122,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
     int result = 1;
 
     *text = '\0';
-    if (issued == 0 || cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0)
+    if (issued == 0 || published_load(name, &cluster, &err) != 0)
         return; /* without Slurm nothing starts here */
     node = cluster_node(&cluster, name);
     if (node && is_void(node, issued, why, sizeof why))

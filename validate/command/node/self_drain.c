@@ -178,8 +178,7 @@ static enum health decide(struct deciding *deciding, const char *reason, time_t 
 
     if (!*reason && !is_unreviewed && !is_published)
         return HEALTH_FOREIGN;
-    if (cluster_open(&err) != 0 ||
-        cluster_load_node(deciding->node, &deciding->cluster, &err) != 0) {
+    if (published_load(deciding->node, &deciding->cluster, &err) != 0) {
         if (*reason || is_unreviewed)
             text_put(deciding->text, deciding->size, "%s: %s",
                      is_unreviewed ? "drain not reviewed" : "not drained", err.text);

@@ -61,6 +61,8 @@ int cluster_open(struct error *err)
 int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
 {
     controller.singles++;
+    if (controller.is_silent)
+        return error_set(err, "no answer");
     return nodes_load(cluster, index_of(name), 1, err);
 }
 

@@ -7,6 +7,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 #include "tests/unit/validate/command/made_controller.h"
+#include "validate/command/node/published.h"
 #include "validate/health/deferred_drain.h"
 #include "validate/health/unreviewed.h"
 
@@ -114,6 +115,23 @@ static void test_many_nodes(const char *path)
     run_check(path, "", text);
 }
 
+/* The gate and the certificate ask in the same process. */
+static void test_silent_controller(const char *path)
+{
+    struct cluster cluster = {0};
+    char text[400];
+    struct error err;
+
+    controller_make(1);
+    controller_reset(0);
+    controller.is_silent = true;
+    ok(!run_check(path, fault, text), "if the controller is silent no node drains itself");
+    is_str(text, "not drained: no answer", "... the text says why");
+    is_int(published_load("n1", &cluster, &err), -1, "... the node's record is not known later");
+    is_str(err.text, "no answer", "... for the same reason");
+    is_int(controller.singles, 1, "... and the controller is queried once");
+}
+
 int main(void)
 {
     char *root = tree_unpack(""), path[512], deferred[520], text[400];
@@ -209,6 +227,7 @@ int main(void)
     is_str(controller.done, "", "... and stays");
 
     test_many_nodes(path);
+    test_silent_controller(path);
     tree_remove(root);
     return tap_done();
 }
