@@ -18,9 +18,9 @@ static int write_drain(const void *what, FILE *stream)
                : 0;
 }
 
-int unreviewed_write(const char *path, const struct unreviewed *drain)
+int unreviewed_write(const char *path, const struct unreviewed *drain, struct error *err)
 {
-    return state_file_write(path, write_drain, drain, NULL);
+    return state_file_write(path, write_drain, drain, err);
 }
 
 bool unreviewed_read(const char *path, struct unreviewed *drain)

@@ -148,8 +148,8 @@ static enum health drain(struct deciding *deciding, const char *reason, time_t s
     if (decision != HEALTH_DRAIN)
         return decision;
     text_put(drain.reason, sizeof drain.reason, "%s", reason);
-    unreviewed_write(deciding->path, &drain);
-    if (cluster_drain(deciding->node, reason, &err) != 0) {
+    if (unreviewed_write(deciding->path, &drain, &err) != 0 ||
+        cluster_drain(deciding->node, reason, &err) != 0) {
         text_put(deciding->text, deciding->size, "not drained: %s", err.text);
         return HEALTH_FOREIGN;
     }

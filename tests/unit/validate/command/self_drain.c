@@ -217,14 +217,23 @@ int main(void)
 
     /* somebody else's drain for the same fault is not reviewed */
     controller_put(0, fault, time(NULL) + 4000);
-    unreviewed_write(path, &(struct unreviewed){.drained = time(NULL),
-                                                .since = time(NULL),
-                                                .reason = "muster: link_down eth1 has no carrier "
-                                                          "2026-11-20"});
+    unreviewed_write(path,
+                     &(struct unreviewed){.drained = time(NULL),
+                                          .since = time(NULL),
+                                          .reason = "muster: link_down eth1 has no carrier "
+                                                    "2026-11-20"},
+                     NULL);
     controller_reset(0);
     ok(run_check(path, fault, text) && controller.loads == 0,
        "a later drain is not the one to review");
     is_str(controller.done, "", "... and stays");
+
+    /* as on a full /run: no later check would compare the drain with those of others */
+    controller_make(NODES);
+    controller_reset(0);
+    ok(!run_check("/dev/null/unreviewed", fault, text), "a drain that cannot be noted is not made");
+    is_str(controller.done, "", "... nothing is changed");
+    has_str(text, "not drained: /dev/null", "... and the text says why");
 
     test_many_nodes(path);
     test_silent_controller(path);
