@@ -40,9 +40,12 @@ text=$(verify 'Certified=team')
 is "$?" 1 'a node without certificate that jobs can use' || diag "$text"
 like "$text" 'a job would start on n1, which has no certificate' '... is found while it is not reserved'
 lab run "$muster" reserve -w n1 >/dev/null
+requests() { lab run sdiag | sed -n 's/.*REQUEST_JOB_WILL_RUN .*count:\([0-9]*\).*/\1/p'; }
+requests=$(requests)
 text=$(verify 'Certified=team')
 is "$?" 0 '... and with both reserved the policy is proved, although no node is idle for the run' || diag "$text"
 like "$text" 'no job would start on n1 and the others without certificate' '... for all nodes'
+is "$(($(requests) - requests))" 1 '... by one request to the controller'
 lab run "$muster" reserve --release 'n[1-2]' >/dev/null
 
 # STATEMENT|CODE, in the order of the output

@@ -257,7 +257,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
 }
 
 /* Requests the job as the user of this process. Returns 0 or Slurm's errno. */
-static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
+static int submit(job_desc_msg_t *wanted, struct as_user_answer *job)
 {
     resource_allocation_response_msg_t *granted = NULL;
 
@@ -265,7 +265,7 @@ static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
     wanted->group_id = getgid();
     if (slurm_allocate_resources(wanted, &granted) != SLURM_SUCCESS || !granted)
         return errno ? errno : ESLURM_INTERNAL;
-    *job_id = release_granted_id(granted);
+    job->value = release_granted_id(granted);
     slurm_free_resource_allocation_response_msg(granted);
     return 0;
 }
@@ -332,7 +332,7 @@ int allocation_check(const struct allocation_request *request, struct error *err
 {
     job_desc_msg_t job;
     char *nodes = wanted_make(request, &job, err);
-    uint32_t start;
+    struct as_user_answer start;
     int reason, rv = 0;
 
     if (!nodes)
@@ -351,12 +351,14 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     double begin = clock_s();
     job_desc_msg_t job;
     char *nodes = wanted_make(request, &job, err);
+    struct as_user_answer answer = {0};
     int reason, rv;
 
     *job_id = 0;
     if (!nodes)
         return -1;
-    reason = request->user ? as_user(request->user, submit, &job, job_id) : submit(&job, job_id);
+    reason = request->user ? as_user(request->user, submit, &job, &answer) : submit(&job, &answer);
+    *job_id = answer.value;
     if (reason != 0) {
         rv = allocation_refused(err, "no allocation of", nodes, user_name(request->user), reason);
     } else {

@@ -16,10 +16,11 @@
 /* The answer of a child process that runs as another user. */
 struct child_answer {
     int reason;
-    uint32_t value;
+    struct as_user_answer found;
 };
 
-int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted, uint32_t *found)
+int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted,
+            struct as_user_answer *found)
 {
     struct child_answer answer = {.reason = ECHILD};
     pid_t parent = getpid(), child;
@@ -35,7 +36,7 @@ int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted
         } else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent) {
             wanted->user_id = getuid();
             wanted->group_id = getgid();
-            answer.reason = request(wanted, &answer.value);
+            answer.reason = request(wanted, &answer.found);
         }
         _exit(write(ends[1], &answer, sizeof answer) != (ssize_t)sizeof answer);
     }
@@ -47,18 +48,19 @@ int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             ;
         reason = answer.reason;
-        *found = answer.value;
+        *found = answer.found;
     }
     close(ends[0]);
     return reason;
 }
 
-int as_user_would_start(job_desc_msg_t *wanted, uint32_t *start)
+int as_user_would_start(job_desc_msg_t *wanted, struct as_user_answer *start)
 {
     will_run_response_msg_t *answer = NULL;
 
     if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS || !answer)
         return errno ? errno : ESLURM_INTERNAL;
-    *start = (uint32_t)answer->start_time;
+    start->value = (uint32_t)answer->start_time;
+    snprintf(start->nodes, sizeof start->nodes, "%s", answer->node_list ? answer->node_list : "");
     return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
 }

@@ -8,19 +8,19 @@
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/as_user.h"
 
-static int query(job_desc_msg_t *wanted, uint32_t *is_any)
+static int query(job_desc_msg_t *wanted, struct as_user_answer *is_any)
 {
     will_run_response_msg_t *answer = NULL;
 
     if (slurm_job_will_run2(wanted, &answer) == SLURM_SUCCESS && answer)
-        *is_any = answer->preemptee_job_id != NULL; /* a list, or none */
+        is_any->value = answer->preemptee_job_id != NULL; /* a list, or none */
     return 0;
 }
 
 bool preempts(const struct hostlist *nodes, const char *partition)
 {
     char *folded = hostlist_fold_for_slurm(nodes);
-    uint32_t is_any = 0;
+    struct as_user_answer is_any = {0};
     job_desc_msg_t job;
 
     if (!folded)
@@ -35,5 +35,5 @@ bool preempts(const struct hostlist *nodes, const char *partition)
     job.work_dir = release_text("/");
     (void)as_user(NULL, query, &job, &is_any);
     free(folded);
-    return is_any != 0;
+    return is_any.value != 0;
 }

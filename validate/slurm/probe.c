@@ -37,24 +37,24 @@ static enum probe_answer answer_of(int reason)
     return reason == 0 ? PROBE_ACCEPTED : PROBE_REFUSED;
 }
 
-static int submit(job_desc_msg_t *wanted, uint32_t *id)
+static int submit(job_desc_msg_t *wanted, struct as_user_answer *job)
 {
     submit_response_msg_t *answer = NULL;
 
     if (slurm_submit_batch_job(wanted, &answer) != SLURM_SUCCESS || !answer)
         return errno ? errno : ESLURM_INTERNAL;
-    *id = release_submitted_id(answer);
+    job->value = release_submitted_id(answer);
     slurm_free_submit_response_response_msg(answer);
     return 0;
 }
 
 static char *text_or_null(const char *text)
 {
-    return *text ? release_text(text) : NULL;
+    return text && *text ? release_text(text) : NULL;
 }
 
 static enum probe_answer request_send(const struct probe_request *request, as_user_fn *function,
-                                      uint32_t *value, char *text, size_t size)
+                                      struct as_user_answer *answer, char *text, size_t size)
 {
     char script[64], gres[2][128], *environment[] = {release_text("PATH=/usr/bin:/bin"), NULL};
     job_desc_msg_t job;
@@ -72,6 +72,7 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
     job.partition = text_or_null(request->partition);
     job.reservation = text_or_null(request->reservation);
     job.req_nodes = text_or_null(request->node);
+    job.exc_nodes = text_or_null(request->excluded);
     job.min_nodes = job.max_nodes = (uint32_t)request->nodes;
     job.num_tasks = job.min_cpus = (uint32_t)request->cpus;
     job.cpus_per_task = 1;
@@ -94,10 +95,10 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
     snprintf(gres[0], sizeof gres[0], "gres:%s", request->gres);
     snprintf(gres[1], sizeof gres[1], "gres/%s", request->gres);
     job.tres_per_node = *request->gres ? gres[0] : NULL;
-    reason = as_user(request->user, function, &job, value);
+    reason = as_user(request->user, function, &job, answer);
     if (*request->gres && (reason == ESLURM_INVALID_GRES || reason == ESLURM_INVALID_TRES)) {
         job.tres_per_node = gres[1];
-        reason = as_user(request->user, function, &job, value);
+        reason = as_user(request->user, function, &job, answer);
     }
     snprintf(text, size, "%s", reason ? slurm_strerror(reason) : "");
     return answer_of(reason);
@@ -106,16 +107,20 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
 enum probe_answer probe_submit(const struct probe_request *request, uint32_t *id, char *text,
                                size_t size)
 {
-    *id = 0;
-    return request_send(request, submit, id, text, size);
+    struct as_user_answer job = {0};
+    enum probe_answer answer = request_send(request, submit, &job, text, size);
+
+    *id = job.value;
+    return answer;
 }
 
-enum probe_answer probe_would_start(const struct probe_request *request, time_t *start, char *text,
-                                    size_t size)
+enum probe_answer probe_would_start(const struct probe_request *request, time_t *start,
+                                    char node[64], char *text, size_t size)
 {
-    uint32_t seconds = 0;
-    enum probe_answer answer = request_send(request, as_user_would_start, &seconds, text, size);
+    struct as_user_answer job = {0};
+    enum probe_answer answer = request_send(request, as_user_would_start, &job, text, size);
 
-    *start = seconds;
+    *start = job.value;
+    memcpy(node, job.nodes, sizeof job.nodes);
     return answer;
 }

@@ -17,6 +17,7 @@ struct probe_request {
     const struct user *user;
     const char *account, *qos, *partition, *reservation; /* "": the default, or none */
     const char *node;                                    /* "": any */
+    const char *excluded;                                /* nodes; NULL or "": none */
     const char *gres;                                    /* "gpu:2" a node; "": none */
     int nodes, cpus;                                     /* cpus: in all */
     bool is_exclusive;
@@ -39,8 +40,9 @@ enum probe_answer {
 enum probe_answer probe_submit(const struct probe_request *request, uint32_t *id, char *text,
                                size_t size);
 
-/* Queries when such a job would start, and submits none. As probe_submit(), with *start. */
-enum probe_answer probe_would_start(const struct probe_request *request, time_t *start, char *text,
-                                    size_t size);
+/* Queries when such a job would start, and submits none. As probe_submit(), with *start and the
+ * node. */
+enum probe_answer probe_would_start(const struct probe_request *request, time_t *start,
+                                    char node[64], char *text, size_t size);
 
 #endif

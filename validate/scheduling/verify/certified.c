@@ -4,8 +4,8 @@
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/verify/run.h"
 
-/* Certified=: who may use certified nodes only. Queries when a job would start on each node that
- * has no certificate; submits none. */
+/* Certified=: who may use certified nodes only. Queries when a job would start on a node that has
+ * no certificate; submits none. */
 
 static const struct intent_key keys[] = {{NULL}};
 
@@ -24,18 +24,19 @@ static void certified_judge(const struct intent_statement *statement,
                             const struct verify_seen *seen, struct verify_result *result)
 {
     const struct seen_node *node = &seen->node;
+    bool is_open = node->answer == PROBE_ACCEPTED && node->after_s < VERIFY_SOON_S;
 
     (void)statement;
     if (seen->node_count == 0)
         verify_not_shown(result, "each node has a certificate");
     else if (node->answer == PROBE_SILENT)
         verify_not_shown(result, "%s: %s", node->name, node->message);
-    else if (seen_is_final(node) && seen->has_gate)
+    else if (is_open && seen->has_gate)
         verify_not_shown(result,
                          "a job would start on %s, which has no certificate, and what a "
                          "prolog or the plugin does then is not tried",
                          node->name);
-    else if (seen_is_final(node))
+    else if (is_open)
         verify_fail(result, VERIFY_NOT_CERTIFIED,
                     "a job would start on %s, which has no certificate", node->name);
     else if (node->answer == PROBE_ACCEPTED && node->after_s < VERIFY_NEVER_S)

@@ -401,31 +401,39 @@ void verify_uncertified(struct verify_run *run, const struct intent_statement *s
     const struct site *site = run->setting->site;
     const struct intent_who *who = statement->who;
     const struct site_record *record = NULL;
+    struct hostlist excluded = {0};
+    struct seen_node *node = &seen->node;
     struct probe_request request;
+    char first[sizeof node->name] = "", *folded = NULL;
     time_t start;
+    int rv = 0;
 
     if (!has_user(run, who, seen))
         return;
     seen->has_gate = run->setting->has_gate || *site_config(site, "Prolog") ||
                      *site_config(site, "PrologSlurmctld");
-    while (!is_stopped(run) && site_next(site, CLUSTER_NODES, &record)) {
+    while (rv == 0 && site_next(site, CLUSTER_NODES, &record)) {
         const char *name = site_value(record, "NodeName");
-        struct seen_node node = {.answer = PROBE_SILENT};
 
-        if (hostlist_contains(&run->setting->certified, name) ||
-            !is_in_partition(run->setting, who, record))
-            continue;
+        if (hostlist_contains(&run->setting->certified, name))
+            rv = hostlist_append(&excluded, name);
+        else if (is_in_partition(run->setting, who, record) && seen->node_count++ == 0)
+            snprintf(first, sizeof first, "%s", name);
+    }
+    if (rv == 0 && seen->node_count > 0 && (folded = hostlist_fold_for_slurm(&excluded))) {
         request_make(run, who, &request);
         request.reservation = "";
-        request.node = name;
-        snprintf(node.name, sizeof node.name, "%s", name);
-        node.answer = probe_would_start(&request, &start, node.message, sizeof node.message);
-        node.after_s = difftime(start, time(NULL));
-        seen_node_add(&node, seen);
-        doing(run, "%s, %s", run->statement->line->text, name);
-        if (seen_is_final(&node))
-            break;
+        request.excluded = folded;
+        node->answer =
+            probe_would_start(&request, &start, node->name, node->message, sizeof node->message);
+        node->after_s = difftime(start, time(NULL));
+        if (node->answer != PROBE_ACCEPTED || node->after_s >= VERIFY_NEVER_S)
+            memcpy(node->name, first, sizeof first);
+    } else if (seen->node_count > 0) {
+        text_put(seen->not_shown, sizeof seen->not_shown, "out of memory");
     }
+    free(folded);
+    hostlist_clear(&excluded);
 }
 
 /* Cancels the jobs of the statement's probe, and waits until no limit counts them any more. */

@@ -61,8 +61,7 @@ bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen
 void verify_factors(struct seen_job *job);
 /* Cancels the job and waits until it is over. */
 void verify_end(struct verify_run *run, struct seen_job *job);
-/* Queries when a job would start on each node of the partition that has no certificate, until an
- * answer is final. */
+/* Queries when and where a job would start on nodes of the partition that have no certificate. */
 void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,
                         struct verify_seen *seen);
 

@@ -146,29 +146,6 @@ bool seen_is_settled(const struct seen_job *job)
            (*job->state && !is_turn(job, sizeof turns / sizeof *turns));
 }
 
-/* The ranks of a node's answer, from what says least to what says most. */
-enum { NODE_NEVER, NODE_LATER, NODE_SOON, NODE_SILENT };
-
-static int node_rank(const struct seen_node *node)
-{
-    return node->answer == PROBE_SILENT     ? NODE_SILENT
-           : node->answer != PROBE_ACCEPTED ? NODE_NEVER
-           : node->after_s < VERIFY_SOON_S  ? NODE_SOON
-           : node->after_s < VERIFY_NEVER_S ? NODE_LATER
-                                            : NODE_NEVER;
-}
-
-bool seen_is_final(const struct seen_node *node)
-{
-    return node_rank(node) >= NODE_SOON;
-}
-
-void seen_node_add(const struct seen_node *node, struct verify_seen *seen)
-{
-    if (seen->node_count++ == 0 || node_rank(node) > node_rank(&seen->node))
-        seen->node = *node;
-}
-
 struct text_line seen_describe(const struct seen_job *job)
 {
     if (job->answer != PROBE_ACCEPTED)

@@ -36,8 +36,8 @@ struct seen_job {
     long factors[SEEN_FACTORS]; /* weighted: what each adds to the priority */
 };
 
-/* A node without a certificate, and when a job would start there: after_s seconds from now, if
- * PROBE_ACCEPTED. */
+/* The node without a certificate on which a job would start first, after_s seconds from now, if
+ * PROBE_ACCEPTED; else any of them. */
 struct seen_node {
     char name[64];
     enum probe_answer answer;
@@ -50,11 +50,11 @@ enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2 };
 struct verify_seen {
     struct seen_job jobs[SEEN_JOBS];
     size_t count;
-    struct seen_node node; /* of the nodes without a certificate, the one that says most */
-    size_t node_count;     /* how many were tried; the others would say no more */
-    size_t other_jobs;     /* of others, in the cluster: a limit of a group counts them too */
-    bool has_gate;         /* a prolog or the plugin may refuse what Slurm would start */
-    char not_shown[240];   /* why there is nothing to judge; "" */
+    struct seen_node node;
+    size_t node_count;   /* of the nodes without a certificate */
+    size_t other_jobs;   /* of others, in the cluster: a limit of a group counts them too */
+    bool has_gate;       /* a prolog or the plugin may refuse what Slurm would start */
+    char not_shown[240]; /* why there is nothing to judge; "" */
 };
 
 /* Takes a line of "scontrol -o show job". Returns 0, or -1: it is none. */
@@ -71,12 +71,6 @@ bool seen_is_limited(const struct seen_job *job);
 bool seen_is_of_group(const struct seen_job *job);
 /* Returns whether the job may not start yet: one that was requeued waits a moment. */
 bool seen_is_later(const struct seen_job *job);
-/* Returns whether no other node can say more than this one: the controller is silent, or a job
- * would start there soon. */
-bool seen_is_final(const struct seen_node *node);
-/* Counts a node, and keeps it if it says more than those before: most if final, less with a later
- * start before VERIFY_NEVER_S, least with none. */
-void seen_node_add(const struct seen_node *node, struct verify_seen *seen);
 /* Returns whether the job waits, and the scheduler has looked at it. */
 bool seen_is_considered(const struct seen_job *job);
 /* Returns whether the scheduler has decided about the job: it runs, is over, was refused, or waits

@@ -245,55 +245,39 @@ static void test_reservation(void)
     is_str(verdict_text(&verify_reserved), "unknown", "the controller does not answer");
 }
 
-/* Judges nodes without a certificate, asked in this order. Returns as verdict_text() does. */
-static const char *judge_nodes(const struct seen_node *nodes, size_t count)
+/* Judges a node without a certificate, the first of so many. Returns as verdict_text() does. */
+static const char *judge_node(enum probe_answer answer, double after_s, size_t count)
 {
     bool has_gate = seen.has_gate;
 
     memset(&seen, 0, sizeof seen);
     seen.has_gate = has_gate;
-    for (size_t i = 0; i < count && !(i > 0 && seen_is_final(&nodes[i - 1])); i++)
-        seen_node_add(&nodes[i], &seen);
+    seen.node_count = count;
+    seen.node = (struct seen_node){.name = "n2", .answer = answer, .after_s = after_s};
+    if (answer != PROBE_ACCEPTED)
+        strcpy(seen.node.message, answer == PROBE_SILENT ? "timed out" : "Access denied");
     return verdict_text(&verify_certified);
 }
 
 static void test_certified(void)
 {
-    struct seen_node nodes[80];
-
     memset(&seen, 0, sizeof seen);
-    for (int i = 0; i < 80; i++) {
-        nodes[i] = (struct seen_node){.answer = PROBE_REFUSED, .message = "Access denied"};
-        snprintf(nodes[i].name, sizeof nodes[i].name, "n%d", i + 1);
-    }
-    is_str(judge_nodes(nodes, 0), "unknown", "all nodes have a certificate");
-    nodes[1].answer = PROBE_ACCEPTED;
-    nodes[1].after_s = 365 * 86400.0;
-    is_str(judge_nodes(nodes, 2), "pass", "refused, or accepted for a year later only");
-    has_str(result.found, "no job would start on n1 and the others", "... on any of the nodes");
-    has_str(result.found, "Access denied", "... with Slurm's message about the first");
-    is_str(judge_nodes(nodes, 1), "pass", "a single node");
+    is_str(judge_node(PROBE_SILENT, 0, 0), "unknown", "all nodes have a certificate");
+    is_str(judge_node(PROBE_ACCEPTED, 365 * 86400.0, 2), "pass", "accepted for a year later only");
+    is_str(judge_node(PROBE_REFUSED, 0, 80), "pass", "refused on all of many nodes");
+    has_str(result.found, "no job would start on n2 and the others", "... on any of the nodes");
+    has_str(result.found, "Access denied", "... with Slurm's message");
+    is_str(judge_node(PROBE_REFUSED, 0, 1), "pass", "a single node");
     ok(!strstr(result.found, "others"), "... has no others in its text");
-    is_str(judge_nodes(nodes, 80), "pass", "all of many nodes");
-    nodes[1].after_s = 3600;
-    is_str(judge_nodes(nodes, 80), "unknown", "a start within an hour");
+    is_str(judge_node(PROBE_ACCEPTED, 3600, 80), "unknown", "a start within an hour");
     has_str(result.found, "n2", "... names the node");
-    nodes[79].answer = PROBE_ACCEPTED;
-    is_str(judge_nodes(nodes, 80), "uncertified-node-open",
-           "a start now, on the last of many nodes");
-    has_str(result.found, "n80", "... names the node");
-    nodes[1].after_s = 0;
-    is_str(judge_nodes(nodes, 80), "uncertified-node-open", "a start now, on an early node");
+    is_str(judge_node(PROBE_ACCEPTED, 0, 80), "uncertified-node-open", "a start now");
     has_str(result.found, "n2", "... names the node");
-    is_int((long)seen.node_count, 2, "... and asks no further nodes");
     seen.has_gate = true;
-    is_str(judge_nodes(nodes, 80), "unknown", "... with a gate the prolog may refuse");
+    is_str(judge_node(PROBE_ACCEPTED, 0, 80), "unknown", "... with a gate the prolog may refuse");
     seen.has_gate = false;
-    nodes[1].after_s = 3600;
-    nodes[40].answer = PROBE_SILENT;
-    strcpy(nodes[40].message, "timed out");
-    is_str(judge_nodes(nodes, 80), "unknown", "a controller that does not answer");
-    has_str(result.found, "n41: timed out", "... names the node and the error");
+    is_str(judge_node(PROBE_SILENT, 0, 80), "unknown", "a controller that does not answer");
+    has_str(result.found, "n2: timed out", "... names the node and the error");
 }
 
 /* -------------------------------------------------------------------------- a replay */
