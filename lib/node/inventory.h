@@ -169,6 +169,10 @@ long inventory_gpu_at(const struct inventory *inventory, const char *pci);
 /* Returns the first RDMA port that shares netdev, or NULL. */
 const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev);
 
+/* Whether a driver for virtual machines has the GPU: vfio-pci, or one made from it, such as
+ * nvgrace_gpu_vfio_pci of Linux 6.9 (drivers/vfio/pci). */
+bool gpu_is_passed_through(const struct gpu *gpu);
+
 const char *link_layer_name(enum link_layer layer); /* "InfiniBand", "Ethernet", "unknown" */
 const char *gid_type_name(enum gid_type type);      /* "IB", "RoCE v1", "RoCE v2", "unknown" */
 const char *

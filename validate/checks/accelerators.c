@@ -26,7 +26,7 @@ static bool is_wanted(enum gpu_vendor vendor, const struct inventory *inventory,
         return true;
     for (size_t i = 0; i < inventory->gpu_count; i++)
         if (inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0] &&
-            strcmp(inventory->gpus[i].driver, "vfio-pci") != 0)
+            !gpu_is_passed_through(&inventory->gpus[i]))
             return true;
     return accelerator_is_in(vendor, conf->gpu_library_path);
 }

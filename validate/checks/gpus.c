@@ -40,10 +40,10 @@ static void check_drivers(const struct checks *checks)
             checks_fault(checks, part_name(i, part), FAULT_GPU_NO_DRIVER,
                          "%s %s at %s has no driver; the kernel log says why",
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
-        else if (strcmp(gpu->driver, "vfio-pci") == 0)
+        else if (gpu_is_passed_through(gpu))
             checks_fault(checks, part_name(i, part), FAULT_GPU_PASSED_THROUGH,
-                         "%s %s at %s is reserved for virtual machines (vfio-pci)",
-                         gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
+                         "%s %s at %s is reserved for virtual machines (%s)",
+                         gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci, gpu->driver);
         else if (gpu->is_excluded)
             checks_record(checks, part_name(i, part), VERDICT_SKIP,
                           "%s %s at %s is excluded by an option of its driver (NVreg_ExcludedGpus)",

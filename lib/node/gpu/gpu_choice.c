@@ -18,7 +18,7 @@ int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
 {
     for (size_t i = 0; i < choice->inventory->gpu_count; i++) {
         const struct gpu *gpu = &choice->inventory->gpus[i];
-        bool has_driver = gpu->driver[0] != '\0' && strcmp(gpu->driver, "vfio-pci") != 0;
+        bool has_driver = gpu->driver[0] != '\0' && !gpu_is_passed_through(gpu);
         int answer;
 
         if (gpu->vendor != vendor || gpu->is_excluded ||

@@ -44,6 +44,11 @@ enum gpu_vendor gpu_vendor_by_driver_fact(const char *fact)
     return GPU_OTHER;
 }
 
+bool gpu_is_passed_through(const struct gpu *gpu)
+{
+    return strstr(gpu->driver, "vfio") != NULL;
+}
+
 const char *gpu_vendor_name(enum gpu_vendor vendor)
 {
     const struct gpu_vendor_info *info = gpu_vendor_info(vendor);

@@ -289,6 +289,9 @@ static void test_inventory_names(void)
     reports_part("devices 1\n", "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
                  "a GPU that is not listed is lost");
     ok(!strstr(findings_text, "gpu1"), "... but not a GPU bound to vfio-pci for virtual machines");
+    strcpy(node.gpus[1].driver, "nvgrace_gpu_vfio_pci");
+    reports_part("devices 1\n", "gpu_lost gpu2 ", "... or to a driver made from vfio-pci");
+    ok(!strstr(findings_text, "gpu1"), "... which is not lost either");
     node.gpus[2].is_excluded = true;
     reports("devices 1\n", "", "... nor a GPU excluded by the site");
     node.gpus[2].is_excluded = false;
