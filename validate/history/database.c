@@ -104,8 +104,11 @@ static struct identity identity_of(sqlite3 *database)
     if (is_alone)
         sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
     identity.tables = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table'");
-    identity.is_damaged = identity.tables < 0 && (sqlite3_errcode(database) == SQLITE_NOTADB ||
-                                                  sqlite3_errcode(database) == SQLITE_CORRUPT);
+    if (identity.tables < 0) { /* another query would wait for a lock again */
+        identity.is_damaged = sqlite3_errcode(database) == SQLITE_NOTADB ||
+                              sqlite3_errcode(database) == SQLITE_CORRUPT;
+        return identity;
+    }
     identity.id = number(database, "PRAGMA application_id");
     identity.version = number(database, "PRAGMA user_version");
     return identity;

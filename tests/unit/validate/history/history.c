@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
@@ -572,6 +573,7 @@ static void test_locked(void)
 {
     const char *path = path_in("locked.db");
     sqlite3 *database;
+    double begin;
 
     is_int(history_take_in(path, &err), 0, "without waiting runs nothing is taken in");
     ok(access(path, F_OK) != 0, "... no database is made");
@@ -583,6 +585,10 @@ static void test_locked(void)
            "a run waits while another process holds the lock");
     has_str(err.text, "database is locked", "... with the reason");
     is_int(history_take_in(path, &err), -1, "... and is not taken in");
+    history_busy_ms = 1000;
+    begin = clock_s();
+    is_int(history_take_in(path, &err), -1, "a lock is awaited");
+    ok(clock_s() - begin < 2.5, "... once (%.1f s)", clock_s() - begin);
     sqlite3_close(database);
     history_busy_ms = 10000;
     is_int(history_take_in(path, &err), 0, "after the lock is released");
