@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/base_name.h"
+#include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/base/path.h"
 
@@ -40,7 +40,7 @@ static bool write_at(const char *path, const struct history_run *run,
     char aside[PATH + 8], journal[PATH + 24];
     bool has_room = snprintf(aside, sizeof aside, "%s.new", path) < (int)sizeof aside;
     sqlite3 *database = has_room ? database_open(aside, NULL) : NULL;
-    double now = run->time > 0 ? run->time : (double)time(NULL);
+    double now = run->time > 0 ? run->time : clock_epoch_s();
     bool is_done = database &&
                    sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
                    database_add(database, run, now, nodes, count, records) &&

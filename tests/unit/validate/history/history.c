@@ -599,6 +599,36 @@ static void test_locked(void)
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and no run waits");
 }
 
+/* Adds a run now in which a node has this kernel. */
+static int add_kernel(const char *path, const char *run, const char *kernel)
+{
+    const struct record fact = RECORD(.suite = "check", .test = "host.config", .metric = "kernel",
+                                      .node = "n1", .message = kernel);
+    struct records records = {0};
+    int rv;
+
+    records_add(&records, &fact);
+    rv = history_add(path, &(struct history_run){.run = run}, NULL, 0, &records, 0, &err);
+    records_clear(&records);
+    return rv;
+}
+
+static void test_waiting_at_once(void)
+{
+    const char *path = path_in("at_once.db");
+    char garbage[4097];
+
+    snprintf(garbage, sizeof garbage, "%04096d", 7);
+    tree_put(directory, "at_once.db", garbage);
+    while (clock_epoch_s() - (double)time(NULL) > 0.5) /* early in a second */
+        usleep(10000);
+    is_int(add_kernel(path, "a", "6.1"), 1, "a run waits");
+    is_int(add_kernel(path, "b", "6.2"), 1, "... and another of the same second");
+    unlink(path);
+    is_int(history_take_in(path, &err), 0, "both are taken in (%s)", err.text);
+    is_int(count_rows(path, "SELECT count(*) FROM facts"), 2, "... with their different facts");
+}
+
 static int mode_of(const char *path)
 {
     struct stat status;
@@ -863,6 +893,7 @@ int main(void)
     test_bad_databases();
     names_waiting_files_of_other_users();
     test_locked();
+    test_waiting_at_once();
     test_other_users();
     test_full_disk();
     test_concurrency();
