@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hostlist.h"
+#include "lib/base/name_index.h"
 #include "validate/report/format.h"
 
 /* The text format of node_exporter's textfile collector
@@ -59,50 +59,53 @@ struct known {
     double expires; /* of the certificate; NAN */
 };
 
-/* Whether this run judged the node. A node that is only a peer of others has no verdict, and counts
- * by the history. */
-static bool is_judged(const struct survey *survey, long index)
+/* Adds what the history knows of a node: the end of the certificate that a node of the run has
+ * kept, with an unknown verdict or as a suspect; all of a node that the run did not judge, as it is
+ * only a peer of others or not in it. */
+static void past_take(const struct survey *survey, const struct survey_past *past,
+                      struct known *list, size_t *count)
 {
-    return index >= 0 && survey->nodes[index].verdict != VERDICT_NONE;
-}
+    long index = survey_node(survey, past->node);
+    const struct survey_node *node = index >= 0 ? &survey->nodes[index] : NULL;
+    struct record record = {.verdict = past->verdict};
 
-/* Returns the end of the node's certificate; NAN: none. With an unknown verdict, or as a suspect, a
- * node keeps the certificate that it had. */
-static double expiry_of(const struct survey *survey, const struct survey_node *node)
-{
-    if (node->is_certified || (node->verdict == VERDICT_FAIL && !node->is_suspect))
-        return node->is_certified ? node->expires : (double)NAN;
-    for (size_t i = 0; i < survey->past_count; i++)
-        if (strcmp(survey->past[i].node, node->name) == 0) /* its newest */
-            return survey->past[i].expires;
-    return NAN;
-}
-
-/* Fills known for index: first the nodes of the run, then the items of the history, of which only
- * the newest of each node counts. Returns false if there is nothing for this index. */
-static bool node_known(const struct survey *survey, size_t index, struct known *known)
-{
-    const struct survey_past *past;
-    struct record record;
-
-    if (index < survey->node_count) {
-        const struct survey_node *node = &survey->nodes[index];
-        double expires = expiry_of(survey, node);
-
-        *known =
-            (struct known){node->name,    node->code_name,  node->remediation,
-                           node->verdict, node->is_suspect, node->is_certified || !isnan(expires),
-                           expires};
-        return is_judged(survey, (long)index);
+    if (node && node->verdict != VERDICT_NONE) {
+        if (node->is_certified || (node->verdict == VERDICT_FAIL && !node->is_suspect))
+            return;
+        list[index].expires = past->expires;
+        list[index].is_certified = !isnan(past->expires);
+        return;
     }
-    past = &survey->past[index - survey->node_count];
-    record = (struct record){.verdict = past->verdict};
     record_set_code(&record, past->code);
-    *known = (struct known){past->node,    record_code_name(&record), record_remediation(&record),
-                            past->verdict, past->is_suspect,          !isnan(past->expires),
-                            past->expires};
-    return !is_judged(survey, survey_node(survey, past->node)) &&
-           (past == survey->past || strcmp(past[-1].node, past->node) != 0);
+    list[(*count)++] =
+        (struct known){past->node,    record_code_name(&record), record_remediation(&record),
+                       past->verdict, past->is_suspect,          !isnan(past->expires),
+                       past->expires};
+}
+
+/* Returns the nodes of the run, then those that only the history knows; node NULL: the run did not
+ * judge it. NULL if memory is out. */
+static struct known *known_find(const struct survey *survey, size_t *count)
+{
+    struct known *list = calloc(survey->node_count + survey->past_count + 1, sizeof *list);
+
+    *count = survey->node_count;
+    for (size_t i = 0; list && i < survey->node_count; i++) {
+        const struct survey_node *node = &survey->nodes[i];
+
+        if (node->verdict != VERDICT_NONE)
+            list[i] = (struct known){node->name,
+                                     node->code_name,
+                                     node->remediation,
+                                     node->verdict,
+                                     node->is_suspect,
+                                     node->is_certified,
+                                     node->is_certified ? node->expires : (double)NAN};
+    }
+    for (size_t i = 0; list && i < survey->past_count; i++)
+        if (i == 0 || strcmp(survey->past[i - 1].node, survey->past[i].node) != 0) /* its newest */
+            past_take(survey, &survey->past[i], list, count);
+    return list;
 }
 
 /* Writes the verdict of a node. A suspect has its own label: it failed, but is in service and
@@ -119,31 +122,36 @@ static void verdict_samples(FILE *stream, const struct known *known)
            "suspect", NULL);
 }
 
-static void nodes(FILE *stream, const struct survey *survey)
+static int nodes(FILE *stream, const struct survey *survey)
 {
-    size_t count = survey->node_count + survey->past_count;
-    struct known known;
+    size_t count;
+    struct known *list = known_find(survey, &count);
 
+    if (!list)
+        return -1;
     head(stream, "muster_node_certified",
          "1 where the node has a certificate; it may have expired.");
     for (size_t i = 0; i < count; i++)
-        if (node_known(survey, i, &known))
-            sample(stream, known.is_certified, "muster_node_certified", "node", known.node, NULL);
+        if (list[i].node)
+            sample(stream, list[i].is_certified, "muster_node_certified", "node", list[i].node,
+                   NULL);
     head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
     for (size_t i = 0; i < count; i++)
-        if (node_known(survey, i, &known))
-            verdict_samples(stream, &known);
+        if (list[i].node)
+            verdict_samples(stream, &list[i]);
     head(stream, "muster_node_fault", "1 for each fault code of the node: muster-codes(7).");
     for (size_t i = 0; i < count; i++)
-        if (node_known(survey, i, &known) && *known.code)
-            sample(stream, 1, "muster_node_fault", "node", known.node, "code", known.code,
-                   "remediation", known.remediation, NULL);
+        if (list[i].node && *list[i].code)
+            sample(stream, 1, "muster_node_fault", "node", list[i].node, "code", list[i].code,
+                   "remediation", list[i].remediation, NULL);
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
     for (size_t i = 0; i < count; i++)
-        if (node_known(survey, i, &known))
-            sample(stream, known.expires, "muster_certificate_expires_seconds", "node", known.node,
-                   NULL);
+        if (list[i].node)
+            sample(stream, list[i].expires, "muster_certificate_expires_seconds", "node",
+                   list[i].node, NULL);
+    free(list);
+    return 0;
 }
 
 static void figures(FILE *stream, const struct survey *survey, enum survey_metric metric,
@@ -187,25 +195,38 @@ static bool is_of_collective(const struct record *record)
            strcmp(record->unit, "GB/s") == 0;
 }
 
-/* Writes a sample for each part with a record for which is_one() holds; its value times factor. */
-static void parts(FILE *stream, const struct survey *survey,
-                  bool (*is_one)(const struct record *record), double factor, const char *name,
-                  const char *label, const char *help)
+/* Writes a sample for each part with a record for which is_one() holds, of several the first; its
+ * value times factor. Returns 0, or -1 if memory is out. */
+static int parts(FILE *stream, const struct survey *survey,
+                 bool (*is_one)(const struct record *record), double factor, const char *name,
+                 const char *label, const char *help)
 {
-    struct hostlist written = {0};
+    const char **found = calloc(survey->count + 1, sizeof *found);
+    double *values = malloc((survey->count + 1) * sizeof *values);
+    struct name_index index = {0};
+    size_t count = 0;
+    int rv = -1;
 
-    for (size_t i = 0; i < survey->count; i++) {
+    for (size_t i = 0; found && values && i < survey->count; i++) {
         const struct record *record = SURVEY_AT(survey, i);
 
-        if (!record->part || isnan(record->value) || !is_one(record) ||
-            hostlist_contains(&written, record->part) || /* each series once: the first record */
-            hostlist_append(&written, record->part) != 0)
+        if (!record->part || isnan(record->value) || !is_one(record))
             continue;
-        if (written.count == 1)
-            head(stream, name, help);
-        sample(stream, factor * record->value, name, label, record->part, NULL);
+        found[count] = record->part;
+        values[count++] = record->value;
     }
-    hostlist_clear(&written);
+    if (found && values && name_index_build(found, count, &index) == 0) {
+        if (count > 0)
+            head(stream, name, help);
+        for (size_t i = 0; i < count; i++)
+            if (name_index_find(&index, found[i]) == (long)i)
+                sample(stream, factor * values[i], name, label, found[i], NULL);
+        rv = 0;
+    }
+    name_index_clear(&index);
+    free(values);
+    free(found);
+    return rv;
 }
 
 struct tally {
@@ -261,13 +282,14 @@ int prometheus_write(FILE *stream, const struct survey *survey)
         sample(stream, isnan(survey->seconds) ? survey->end - survey->begin : survey->seconds,
                "muster_run_duration_seconds", NULL);
     }
-    parts(stream, survey, is_of_stage, 1, "muster_stage_duration_seconds", "stage",
-          "How long a stage of the run took.");
-    nodes(stream, survey);
+    if (parts(stream, survey, is_of_stage, 1, "muster_stage_duration_seconds", "stage",
+              "How long a stage of the run took.") != 0 ||
+        nodes(stream, survey) != 0)
+        return -1;
     links(stream, survey);
-    parts(stream, survey, is_of_collective, 1e9, "muster_collective_busbw_bytes_per_second",
-          "collective", "Bus bandwidth of a collective, as nccl-tests defines it.");
-    if (verdicts(stream, survey) != 0)
+    if (parts(stream, survey, is_of_collective, 1e9, "muster_collective_busbw_bytes_per_second",
+              "collective", "Bus bandwidth of a collective, as nccl-tests defines it.") != 0 ||
+        verdicts(stream, survey) != 0)
         return -1;
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
 }

@@ -51,6 +51,7 @@ struct survey_rail {
      * few of its millions of pairs. NULL: nothing was measured. */
     struct survey_cell *cells[SURVEY_METRICS];
     size_t measured[SURVEY_METRICS]; /* the number of these pairs */
+    bool is_limited[SURVEY_METRICS]; /* muster certify reported a limit, the first counts */
     float *best[SURVEY_METRICS][2];  /* each node's best figure as receiver [0], sender [1]; NAN */
     double median[SURVEY_METRICS];   /* of all pairs; NAN if nothing was measured */
     /* The figure of a good node: the median over the nodes of their best figure with any partner.

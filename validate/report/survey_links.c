@@ -198,7 +198,10 @@ static void take_conclusion(struct survey *survey, const struct record *record)
         isnan(record->limit) || metric == SURVEY_METRICS)
         return;
     rail = rail_of(survey, record->part);
-    for (size_t i = 0; rail && i < rail->measured[metric]; i++) {
+    if (!rail || rail->is_limited[metric])
+        return;
+    rail->is_limited[metric] = true;
+    for (size_t i = 0; i < rail->measured[metric]; i++) {
         struct survey_cell *cell = &rail->cells[metric][i];
 
         if (isnan(cell->limit)) {

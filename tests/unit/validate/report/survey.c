@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/conf/conf.h"
 #include "tests/unit/tap.h"
 #include "validate/report/format.h"
@@ -32,6 +33,12 @@ static const char *json(const char *line)
     for (char *quote = text; (quote = strchr(quote, '\''));)
         *quote = '"';
     return text;
+}
+
+static void add_record(struct record record)
+{
+    if (records_add(&records, &record) != 0)
+        tap_diag("no memory for a record");
 }
 
 static void add_line(const char *line)
@@ -240,6 +247,38 @@ static void test_many_nodes(void)
     is_int(survey.rails[0].measured[SURVEY_BANDWIDTH], NODES, "... with all their values");
     is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, true), 1009, 0, "... as senders");
     is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, false), 1008, 0, "... and as receivers");
+}
+
+/* The time grows with the records, not with their square. */
+static void test_many_parts(void)
+{
+    enum { PAIRS = 30000, LIMITS = 200000, PARTS = 50000 };
+    char name[32], peer[32];
+    double begin;
+
+    survey_begin(NULL);
+    for (int i = 0; i < PAIRS; i++) {
+        snprintf(name, sizeof name, "n%d", i % 200);
+        snprintf(peer, sizeof peer, "n%d", i / 200);
+        add_record(RECORD(.suite = "links", .test = "links", .metric = "bandwidth", .node = name,
+                          .peer = peer, .part = "eth1", .value = 100, .unit = "Mb/s"));
+    }
+    for (int i = 0; i < LIMITS; i++)
+        add_record(RECORD(.suite = "certify", .test = "links", .metric = "bandwidth",
+                          .part = "eth1", .limit = 90 + i, .unit = "Mb/s"));
+    for (int i = 0; i < PARTS; i++) {
+        snprintf(name, sizeof name, "allreduce %d", i);
+        add_record(RECORD(.suite = "collectives", .test = "collectives.speed", .metric = "busbw",
+                          .part = name, .value = 1, .unit = "GB/s"));
+    }
+    begin = clock_thread_s();
+    build_survey("200000 limits of a rail");
+    ok(clock_thread_s() - begin < 2, "... in %.1f s", clock_thread_s() - begin);
+    is_near((double)survey.rails[0].cells[SURVEY_BANDWIDTH][7].limit, 90, 0,
+            "... the first one counts");
+    begin = clock_thread_s();
+    free(written_report("prometheus"));
+    ok(clock_thread_s() - begin < 2, "50000 parts are written in %.1f s", clock_thread_s() - begin);
 }
 
 static void test_csv_cells(void)
@@ -645,6 +684,7 @@ int main(void)
     has_str(err.text, "no record of run none, only of others", "... which names the run");
     test_csv_cells();
     test_many_nodes();
+    test_many_parts();
     keeps_failures_before_warnings();
     test_common_faults();
     test_pass_with_warning();
