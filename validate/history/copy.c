@@ -22,7 +22,6 @@ static bool copy_path(const char *path, const char *end, char *text, size_t size
 sqlite3 *copy_read(const char *path, struct error *err)
 {
     char copy[PATH], uri[3 * PATH];
-    sqlite3 *database = NULL;
 
     if (!copy_path(path, "", copy, sizeof copy) ||
         !database_uri(copy, "immutable=1", uri, sizeof uri)) {
@@ -33,11 +32,7 @@ sqlite3 *copy_read(const char *path, struct error *err)
         error_set(err, "%s: %s; the next run of muster certify creates it", copy, strerror(errno));
         return NULL;
     }
-    if (sqlite3_open_v2(uri, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK)
-        return database;
-    database_failed(database, copy, err);
-    sqlite3_close(database);
-    return NULL;
+    return database_connect(uri, copy, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
 /* Copies all pages over a separate connection, as the writing one cannot be read meanwhile. Uses no

@@ -195,26 +195,33 @@ static void owner_only(const char *path)
         chmod(path, 0600);
 }
 
-sqlite3 *database_open(const char *path, struct error *err)
+sqlite3 *database_connect(const char *file, const char *path, int flags, struct error *err)
 {
     sqlite3 *database = NULL;
 
+    if (sqlite3_open_v2(file, &database, flags, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(database, history_busy_ms) == SQLITE_OK &&
+        sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) == SQLITE_OK)
+        return database;
+    database_failed(database, path, err);
+    sqlite3_close(database);
+    return NULL;
+}
+
+sqlite3 *database_open(const char *path, struct error *err)
+{
+    sqlite3 *database;
+
     path_make_directory(path);
     file_make(path);
-    if (sqlite3_open_v2(path, &database,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
-                        NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
-        sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) != SQLITE_OK) {
-        database_failed(database, path, err);
+    database = database_connect(path, path,
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, err);
+    if (database && tables_make(database, path, err) != 0) {
         sqlite3_close(database);
         return NULL;
     }
-    if (tables_make(database, path, err) != 0) {
-        sqlite3_close(database);
-        return NULL;
-    }
-    owner_only(path); /* not before the tables show that it is muster's */
+    if (database)
+        owner_only(path); /* not before the tables show that it is muster's */
     return database;
 }
 
@@ -233,9 +240,9 @@ static int opening_flags(const char *path)
 
 sqlite3 *database_read(const char *path, enum database_file *file, struct error *err)
 {
-    sqlite3 *database = NULL;
+    sqlite3 *database;
     struct stat status;
-    int found = -1;
+    int found;
 
     *file = DATABASE_THERE;
     if (stat(path, &status) != 0) {
@@ -245,18 +252,10 @@ sqlite3 *database_read(const char *path, enum database_file *file, struct error 
             error_set(err, "%s: %m", path);
         return NULL;
     }
-    if (geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()) {
-        if (!(database = copy_read(path, err)))
-            return NULL;
-    } else if (sqlite3_open_v2(path, &database, opening_flags(path), NULL) != SQLITE_OK) {
-        database_failed(database, path, err);
-        sqlite3_close(database);
-        return NULL;
-    }
-    if (sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
-        sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) != SQLITE_OK)
-        database_failed(database, path, err);
-    else if ((found = has_tables(database, path, err)) > 0)
+    database = geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()
+                   ? copy_read(path, err)
+                   : database_connect(path, path, opening_flags(path), err);
+    if (!database || (found = has_tables(database, path, err)) > 0)
         return database;
     if (found == 0)
         *file = DATABASE_NONE;

@@ -50,6 +50,10 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
  * may be the copy of that at path. Returns -1. */
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 
+/* Opens the file at path, by that name or by a URI, with these flags of sqlite3_open_v2(). Does not
+ * look into it. Returns NULL with err. */
+sqlite3 *database_connect(const char *file, const char *path, int flags, struct error *err);
+
 /* Opens for writing; creates the file and its directory. Only the owner can access the file (mode
  * 0600). Returns NULL with err, also if the file is not muster's or has another schema. */
 sqlite3 *database_open(const char *path, struct error *err);
