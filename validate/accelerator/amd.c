@@ -64,13 +64,14 @@ void amd_read_pages(struct reading *reading, struct accelerator *device)
     int result = READING_NO_FUNCTION;
 
     if (get)
-        result = READING_CALL2(reading, get, uint32_t *, struct amd_page *, &count, NULL);
+        result = READING_CALL_DEVICE(reading, get, (uint32_t *, struct amd_page *), &count, NULL);
     if (result == AMD_OK && count > 0) {
         room = count + 64; /* some may be added meanwhile */
         pages = calloc(room, sizeof *pages);
         count = room;
         if (pages)
-            result = READING_CALL2(reading, get, uint32_t *, struct amd_page *, &count, pages);
+            result =
+                READING_CALL_DEVICE(reading, get, (uint32_t *, struct amd_page *), &count, pages);
     }
     for (uint32_t i = 0; pages && result == AMD_OK && i < count && i < room; i++) {
         is_pending = is_pending || pages[i].status == PAGE_PENDING;
@@ -98,7 +99,7 @@ void amd_read_errors(struct reading *reading, struct accelerator *device)
 
         if (!(blocks & 1ULL << bit))
             continue;
-        code = READING_CALL2(reading, get, uint64_t, void *, 1ULL << bit, &errors);
+        code = READING_CALL_DEVICE(reading, get, (uint64_t, void *), 1ULL << bit, &errors);
         if (bit == BLOCK_XGMI)
             reading_take(reading, device, ACCELERATOR_LINK_CRC_ERRORS, code,
                          (long long)(errors.of.corrected + errors.of.uncorrected));

@@ -66,7 +66,7 @@ int reading_query(struct reading *reading, const char *function, void *answer)
 {
     void *get = reading_function(reading, function);
 
-    return get ? READING_CALL1(reading, get, void *, answer) : READING_NO_FUNCTION;
+    return get ? READING_CALL_DEVICE(reading, get, (void *), answer) : READING_NO_FUNCTION;
 }
 
 void reading_text(struct reading *reading, const char *function, char *text)
@@ -74,8 +74,8 @@ void reading_text(struct reading *reading, const char *function, char *text)
     void *get = reading_function(reading, function);
     char found[256] = "";
 
-    if (get &&
-        READING_CALL2(reading, get, char *, unsigned, found, (unsigned)sizeof found - 1) == 0)
+    if (get && READING_CALL_DEVICE(reading, get, (char *, unsigned), found,
+                                   (unsigned)sizeof found - 1) == 0)
         snprintf(text, INVENTORY_NAME, "%.*s", INVENTORY_NAME - 1, found);
 }
 
@@ -114,22 +114,22 @@ static void read_number(struct reading *reading, const struct reading_number *ro
     switch (get ? row->form : FORM_U32) {
     case FORM_U32:
         if (get)
-            result = READING_CALL1(reading, get, uint32_t *, &small);
+            result = READING_CALL_DEVICE(reading, get, (uint32_t *), &small);
         number = small;
         break;
     case FORM_U64:
-        result = READING_CALL1(reading, get, uint64_t *, &number);
+        result = READING_CALL_DEVICE(reading, get, (uint64_t *), &number);
         break;
     case FORM_TYPE_U32:
-        result = READING_CALL2(reading, get, uint32_t, uint32_t *, first, &small);
+        result = READING_CALL_DEVICE(reading, get, (uint32_t, uint32_t *), first, &small);
         number = small;
         break;
     case FORM_TYPE_U64:
-        result = READING_CALL2(reading, get, uint32_t, uint64_t *, first, &number);
+        result = READING_CALL_DEVICE(reading, get, (uint32_t, uint64_t *), first, &number);
         break;
     case FORM_TYPES_U64:
-        result =
-            READING_CALL3(reading, get, uint32_t, uint32_t, uint64_t *, first, second, &number);
+        result = READING_CALL_DEVICE(reading, get, (uint32_t, uint32_t, uint64_t *), first, second,
+                                     &number);
         break;
     }
     reading_take(reading, device, row->id, result,

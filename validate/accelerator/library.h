@@ -40,18 +40,13 @@ void *reading_function(struct reading *reading, const char *name);
         call_ ? call_(__VA_ARGS__) : READING_NO_FUNCTION;                                          \
     })
 
-/* Calls a function of one device: f(handle, a), or f(index, a) if the library has no handles.
- * The types are those of the arguments after the device. */
-#define READING_CALL1(reading, f, T1, a1)                                                          \
-    ((reading)->reader->is_indexed ? ((int (*)(uint32_t, T1))(f))((reading)->index, a1)            \
-                                   : ((int (*)(void *, T1))(f))((reading)->handle, a1))
-#define READING_CALL2(reading, f, T1, T2, a1, a2)                                                  \
-    ((reading)->reader->is_indexed ? ((int (*)(uint32_t, T1, T2))(f))((reading)->index, a1, a2)    \
-                                   : ((int (*)(void *, T1, T2))(f))((reading)->handle, a1, a2))
-#define READING_CALL3(reading, f, T1, T2, T3, a1, a2, a3)                                          \
+/* Calls a function of one device: f(handle, ...), or f(index, ...) if the library has no handles.
+ * The types, in parentheses, are those of the arguments after the device. */
+#define READING_TYPES(...) __VA_ARGS__
+#define READING_CALL_DEVICE(reading, f, types, ...)                                                \
     ((reading)->reader->is_indexed                                                                 \
-         ? ((int (*)(uint32_t, T1, T2, T3))(f))((reading)->index, a1, a2, a3)                      \
-         : ((int (*)(void *, T1, T2, T3))(f))((reading)->handle, a1, a2, a3))
+         ? ((int (*)(uint32_t, READING_TYPES types))(f))((reading)->index, __VA_ARGS__)            \
+         : ((int (*)(void *, READING_TYPES types))(f))((reading)->handle, __VA_ARGS__))
 
 /* Calls f(device, answer), a function that fills its last argument. Returns the library's code, or
  * READING_NO_FUNCTION. */

@@ -2,7 +2,6 @@
 #include "validate/accelerator/library.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* NVIDIA Management Library. Prototypes, layouts and numbers: nvml.h of NVML 13.3.29 (as in
  * NVIDIA/go-nvml, gen/nvml/nvml.h) and the NVML API Reference Guide. */
@@ -12,7 +11,6 @@ enum nvml_return {
     NVML_INVALID_ARGUMENT = 2,
     NVML_NOT_SUPPORTED = 3,
     NVML_NO_PERMISSION = 4,
-    NVML_INSUFFICIENT_SIZE = 7,
     NVML_DRIVER_NOT_LOADED = 9,
     NVML_FUNCTION_NOT_FOUND = 13,
     NVML_GPU_IS_LOST = 15,
@@ -71,16 +69,7 @@ struct nvml_fabric_v3 {
     unsigned clique;
     unsigned char state; /* nvmlGpuFabricState_t */
     unsigned health_mask;
-    unsigned char health_summary;
-};
-
-struct nvml_fabric_v2 {
-    unsigned version;
-    unsigned char cluster[16];
-    int status;
-    unsigned clique;
-    unsigned char state;
-    unsigned health_mask;
+    unsigned char health_summary; /* v2 ends before it */
 };
 
 struct nvml_process { /* of v2 and v3 */
@@ -299,10 +288,8 @@ static void read_fabric(struct reading *reading, struct accelerator *device)
     bool has_summary = result == NVML_SUCCESS;
 
     if (result == NVML_ARGUMENT_VERSION_MISMATCH || result == NVML_INVALID_ARGUMENT) {
-        struct nvml_fabric_v2 older = {.version = VERSION(struct nvml_fabric_v2, 2)};
-
-        result = reading_query(reading, "nvmlDeviceGetGpuFabricInfoV", &older);
-        memcpy(&fabric, &older, sizeof older);
+        fabric.version = (unsigned)offsetof(struct nvml_fabric_v3, health_summary) | 2 << 24;
+        result = reading_query(reading, "nvmlDeviceGetGpuFabricInfoV", &fabric);
     }
     reading_take(reading, device, ACCELERATOR_FABRIC_STATE, result, fabric.state);
     reading_take(reading, device, ACCELERATOR_FABRIC_STATUS, result, fabric.status);

@@ -77,7 +77,7 @@ static void identify(struct reading *reading, struct accelerator *device)
     void *get = reading_function(reading, "rsmi_dev_name_get");
     char name[256] = "";
 
-    if (get && READING_CALL2(reading, get, char *, size_t, name, sizeof name - 1) == AMD_OK)
+    if (get && READING_CALL_DEVICE(reading, get, (char *, size_t), name, sizeof name - 1) == AMD_OK)
         snprintf(device->model, sizeof device->model, "%.*s", INVENTORY_NAME - 1, name);
     if (reading_query(reading, "rsmi_dev_pci_id_get", &bdf) == AMD_OK)
         reading_pci(device, (unsigned)(bdf >> 32), bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);
