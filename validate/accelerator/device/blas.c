@@ -63,9 +63,9 @@ int blas_load(const char *path, enum device_vendor vendor, struct blas_library *
     *library = (struct blas_library){.vendor = vendor};
     if (!file)
         return -1;
-    if (loader_find(file, symbols, sizeof symbols / sizeof *symbols, vendor, &library->call, err) !=
-        0)
-        return error_prefix(err, "%s is too old", name);
+    if (loader_find(file, name, symbols, sizeof symbols / sizeof *symbols, vendor, &library->call,
+                    err) != 0)
+        return -1;
     status = library->call.create(&library->handle);
     return status == SUCCESS ? 0 : BLAS_ERROR(library, create, status, err);
 }

@@ -100,12 +100,10 @@ static enum device_outcome load_driver(const char *path, enum device_vendor vend
     *library = (struct device_library){.vendor = vendor};
     if (!handle)
         return outcome;
-    if (loader_find(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols, vendor,
-                    &library->call, err) != 0) {
-        error_prefix(err, "%s is too old", name);
+    if (loader_find(handle, name, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols,
+                    vendor, &library->call, err) != 0)
         return DEVICE_TOO_OLD;
-    }
-    loader_find(handle, newer_symbols, sizeof newer_symbols / sizeof *newer_symbols, vendor,
+    loader_find(handle, name, newer_symbols, sizeof newer_symbols / sizeof *newer_symbols, vendor,
                 &library->call, &missing);
     status = library->call.init(0);
     if (status == DEVICE_OK)
@@ -131,12 +129,11 @@ static enum device_outcome load_compiler(const char *path, struct device_library
 
     if (!handle)
         return outcome;
-    if (loader_find(handle, compiler_symbols, sizeof compiler_symbols / sizeof *compiler_symbols,
-                    library->vendor, &library->call, err) != 0) {
-        error_prefix(err, "%s is too old", library->compiler);
-        return DEVICE_TOO_OLD;
-    }
-    return DEVICE_USABLE;
+    return loader_find(handle, library->compiler, compiler_symbols,
+                       sizeof compiler_symbols / sizeof *compiler_symbols, library->vendor,
+                       &library->call, err) == 0
+               ? DEVICE_USABLE
+               : DEVICE_TOO_OLD;
 }
 
 enum device_outcome device_load(const char *path, struct device_library *library, struct error *err)

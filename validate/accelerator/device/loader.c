@@ -43,15 +43,15 @@ void *loader_open_any(const char *path, const char *const *names, size_t count, 
     return library;
 }
 
-int loader_find(void *library, const struct loader_symbol *symbols, size_t count,
-                enum device_vendor vendor, void *table, struct error *err)
+int loader_find(void *library, const char *library_name, const struct loader_symbol *symbols,
+                size_t count, enum device_vendor vendor, void *table, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = symbols[i].names[vendor];
         void *function = name ? dlsym(library, name) : NULL;
 
         if (name && !function)
-            return error_set(err, "missing function %s", name);
+            return error_set(err, "%s is too old: missing function %s", library_name, name);
         memcpy((char *)table + symbols[i].offset, &function, sizeof function);
     }
     return 0;

@@ -29,9 +29,10 @@ struct loader_symbol {
     size_t offset;                     /* in the table */
 };
 
-/* Fills the table with the functions. Returns 0, or -1 with err: "missing function NAME". */
-int loader_find(void *library, const struct loader_symbol *symbols, size_t count,
-                enum device_vendor vendor, void *table, struct error *err);
+/* Fills the table with the functions. Returns 0, or -1 with err: "LIBRARY is too old: missing
+ * function NAME". */
+int loader_find(void *library, const char *library_name, const struct loader_symbol *symbols,
+                size_t count, enum device_vendor vendor, void *table, struct error *err);
 
 /* Returns the vendor's name of the function at the offset in the table. */
 const char *loader_name(const struct loader_symbol *symbols, enum device_vendor vendor,

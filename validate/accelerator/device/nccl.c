@@ -30,9 +30,9 @@ int nccl_load(const char *path, enum device_vendor vendor, struct nccl_library *
     *library = (struct nccl_library){.version = 0};
     if (!handle)
         return -1;
-    if (loader_find(handle, symbols, sizeof symbols / sizeof *symbols, vendor, &library->call,
+    if (loader_find(handle, name, symbols, sizeof symbols / sizeof *symbols, vendor, &library->call,
                     err) != 0)
-        return error_prefix(err, "%s is too old", name);
+        return -1;
     status = library->call.version(&library->version);
     if (status == NCCL_SUCCESS)
         return 0;
