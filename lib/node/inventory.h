@@ -169,8 +169,8 @@ long inventory_gpu_at(const struct inventory *inventory, const char *pci);
 /* Returns the first RDMA port that shares netdev, or NULL. */
 const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev);
 
-/* Whether a driver for virtual machines has the GPU: vfio-pci, or one made from it, such as
- * nvgrace_gpu_vfio_pci of Linux 6.9 (drivers/vfio/pci). */
+/* Whether a driver keeps the GPU for virtual machines: vfio-pci, one made from it, such as
+ * nvgrace_gpu_vfio_pci of Linux 6.9 (drivers/vfio/pci), or pci-stub. */
 bool gpu_is_passed_through(const struct gpu *gpu);
 
 const char *link_layer_name(enum link_layer layer); /* "InfiniBand", "Ethernet", "unknown" */

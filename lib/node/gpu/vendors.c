@@ -46,7 +46,7 @@ enum gpu_vendor gpu_vendor_by_driver_fact(const char *fact)
 
 bool gpu_is_passed_through(const struct gpu *gpu)
 {
-    return strstr(gpu->driver, "vfio") != NULL;
+    return strstr(gpu->driver, "vfio") || strcmp(gpu->driver, "pci-stub") == 0;
 }
 
 const char *gpu_vendor_name(enum gpu_vendor vendor)

@@ -292,6 +292,9 @@ static void test_inventory_names(void)
     strcpy(node.gpus[1].driver, "nvgrace_gpu_vfio_pci");
     reports_part("devices 1\n", "gpu_lost gpu2 ", "... or to a driver made from vfio-pci");
     ok(!strstr(findings_text, "gpu1"), "... which is not lost either");
+    strcpy(node.gpus[1].driver, "pci-stub");
+    reports_part("devices 1\n", "gpu_lost gpu2 ", "... or to pci-stub");
+    ok(!strstr(findings_text, "gpu1"), "... which keeps a GPU from the node's drivers, too");
     node.gpus[2].is_excluded = true;
     reports("devices 1\n", "", "... nor a GPU excluded by the site");
     node.gpus[2].is_excluded = false;
