@@ -13,6 +13,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/path.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 
@@ -149,8 +150,9 @@ static int append_name(char *path, size_t size, const char *name, const struct s
 static int include(const char *root, const char *directory, const char *file, int number,
                    const char *text, int depth, struct slurm_lines *lines, struct error *err)
 {
-    char path[SYSFS_PATH] = "";
+    char path[SYSFS_PATH] = "", beside[SYSFS_PATH];
     const char *name = text + 7;
+    size_t length;
 
     while (isspace((unsigned char)*name))
         name++;
@@ -159,8 +161,14 @@ static int include(const char *root, const char *directory, const char *file, in
                          INCLUDE_DEPTH);
     if (name[0] != '/')
         snprintf(path, sizeof path, "%s/", directory);
+    length = strlen(path);
     if (append_name(path, sizeof path, name, lines, err) != 0)
         return error_prefix(err, "%s:%d: Include", file, number);
+    /* Slurm before 23.02 searches in the directory of the file with the line (_add_full_path()) */
+    if (length > 0 && !sysfs_exists(root, "%s", path + 1) &&
+        path_beside(file, path + length, beside, sizeof beside) &&
+        sysfs_exists(root, "%s", beside + 1))
+        strcpy(path, beside);
     switch (read_file(root, directory, path, depth + 1, lines, err)) {
     case 0:
         return 0;

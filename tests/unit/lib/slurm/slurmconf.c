@@ -106,6 +106,26 @@ static void cluster_in_include(void)
     slurm_lines_clear(&lines);
 }
 
+static void nested_include(void)
+{
+    struct slurm_lines lines;
+    struct slurm_node node;
+    struct error err;
+
+    tree_put(root, "etc/slurm/slurm.conf", "Include racks/all.conf\n");
+    tree_put(root, "etc/slurm/racks/all.conf", "Include one.conf\nInclude two.conf\n");
+    tree_put(root, "etc/slurm/one.conf", "NodeName=r1\n");
+    tree_put(root, "etc/slurm/racks/one.conf", "NodeName=r9\n");
+    tree_put(root, "etc/slurm/racks/two.conf", "NodeName=r2\n");
+    is_int(read_conf(&lines, &err), 0, "an Include in an included file is read");
+    slurm_node_find(&lines, "r1", &node);
+    is_str(text_of(node.file), "/etc/slurm/one.conf", "... from the directory of slurm.conf");
+    slurm_node_find(&lines, "r2", &node);
+    is_str(text_of(node.file), "/etc/slurm/racks/two.conf",
+           "... else from its own, as Slurm 22.05 does");
+    slurm_lines_clear(&lines);
+}
+
 static void bad_files(void)
 {
     struct slurm_lines lines;
@@ -396,6 +416,7 @@ int main(void)
     long_files_are_refused();
     other_names();
     cluster_in_include();
+    nested_include();
     bad_files();
     explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
     explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
