@@ -23,6 +23,7 @@ void verbs_local_run(struct program *program, const struct rails *rails, int rou
 {
     (void)program;
     (void)rails;
+    (void)round;
     (void)plan;
     (void)settings;
     (void)results;
