@@ -15,17 +15,13 @@
 
 int user_find(const char *name, struct user *user, struct error *err)
 {
-    struct passwd entry, *found = NULL;
-    char text[16384];
-    int reason = getpwnam_r(name, &entry, text, sizeof text, &found);
+    const struct passwd *found;
 
     *user = (struct user){.group_count = USER_GROUPS};
-    if (!found) {
-        if (reason == 0)
-            return error_set(err, "no such user");
-        errno = reason;
-        return error_set(err, "lookup failed: %m");
-    }
+    errno = 0;
+    found = getpwnam(name); /* an entry of any length */
+    if (!found)
+        return error_set(err, errno == 0 ? "no such user" : "lookup failed: %m");
     if (found->pw_uid == 0)
         return error_set(err, "has UID 0, which is root's");
     user->uid = found->pw_uid;
