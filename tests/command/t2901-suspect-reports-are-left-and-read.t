@@ -39,4 +39,9 @@ text=$(suspects word)
 is "$?" 2 'so is an extra argument'
 text=$("$muster" suspects -d /dev/null -n n1 2>&1)
 is "$? $text" '1 muster suspects: n1: /dev/null: Not a directory' 'a path that is not a directory is named'
+for option in '' '--remove n1' --leave; do
+    # shellcheck disable=SC2086 # no option is no word
+    text=$("$muster" suspects -d "$dir/gone" -n n1 $option 2>&1 </dev/null)
+    is "$? $text" "1 muster suspects: n1: $dir/gone: No such file or directory" "so is one that is missing ($option)"
+done
 done_testing

@@ -14,6 +14,8 @@ live=$dir/run/muster/live
 
 text=$("$muster" top -r "$dir" 2>&1)
 is "$? $text" '0 no run of muster certify on this host' 'without a run it reports that'
+text=$("$muster" top -r "$dir/gone" 2>&1)
+is "$? $text" "3 muster top: $dir/gone: No such file or directory" 'a missing root is an error'
 mkdir -p "$live"
 printf '%s\n' '{"event":"text","time":1,"text":"an old run"}' >"$live/old"
 is "$("$muster" top -r "$dir" --once 2>&1)" 'no run of muster certify on this host' 'a file that no process holds is not a run'

@@ -185,6 +185,7 @@ static int leave(const struct options *options)
 int command_suspects(int argc, char **argv)
 {
     struct options options = {0};
+    struct error err;
     char directory[4096];
     int status = command_options(&set, argc, argv, &options);
 
@@ -194,11 +195,14 @@ int command_suspects(int argc, char **argv)
         return command_misuse(argv[0], "--leave and --remove are mutually exclusive");
     if (!options.directory && !options.is_leave && geteuid() != 0)
         return command_misuse(argv[0], "needs root");
+    options.node = command_node(options.node, "");
     if (!options.directory) {
         suspect_reports_directory("", directory, sizeof directory);
         options.directory = directory;
+    } else if (access(options.directory, F_OK) != 0) { /* a default one may not exist yet */
+        error_set(&err, "%s: %m", options.directory);
+        return failed(&options, &err);
     }
-    options.node = command_node(options.node, "");
     return options.is_leave ? leave(&options)
            : options.remove ? remove_some(&options)
                             : list(&options);

@@ -359,6 +359,8 @@ int command_top(int argc, char **argv)
         return status;
     if (options.as_json && options.is_once)
         return command_misuse(argv[0], "--json and --once are mutually exclusive");
+    if (options.root && access(options.root, F_OK) != 0)
+        return command_failed(COMMAND_UNKNOWN, argv[0], "%s: %m", options.root);
     snprintf(top.directory, sizeof top.directory, "%s%s", options.root ? options.root : "",
              LIVE_DIRECTORY);
     top.is_terminal = isatty(STDOUT_FILENO) && !options.as_json && !options.is_once;
