@@ -30,6 +30,7 @@ struct link {
     int rail; /* -1: an adapter without a name; -2 - level: between switches */
     int leaf; /* of an adapter: its switch; else 0 */
     double mbps;
+    bool is_nodes;    /* of an adapter: its name is a node's, and no other adapter has it */
     bool is_reported; /* a finding about its switch reports its rate */
 };
 
@@ -90,16 +91,17 @@ static struct usual find_usual(const struct link *links, size_t count)
 static struct link *collect(const struct subnet *subnet, size_t *count)
 {
     struct link *links = malloc((subnet->port_count + 1) * sizeof *links);
-    int *rails = malloc((subnet->port_count + 1) * sizeof *rails);
+    int *attached = malloc((subnet->port_count + 1) * sizeof *attached); /* [port]: attachment */
 
     *count = 0;
-    for (size_t i = 0; links && rails && i < subnet->port_count; i++)
-        rails[i] = -1;
-    for (size_t i = 0; links && rails && i < subnet->attachment_count; i++)
-        rails[subnet->attachments[i].switch_port] = subnet->attachments[i].rail;
-    for (size_t i = 0; links && rails && i < subnet->port_count; i++) {
+    for (size_t i = 0; links && attached && i < subnet->port_count; i++)
+        attached[i] = -1;
+    for (size_t i = 0; links && attached && i < subnet->attachment_count; i++)
+        attached[subnet->attachments[i].switch_port] = (int)i;
+    for (size_t i = 0; links && attached && i < subnet->port_count; i++) {
         const struct subnet_port *port = &subnet->ports[i];
         const struct subnet_device *device = &subnet->devices[port->device], *other;
+        int at = attached[i];
 
         if (port->peer < 0 || device->kind != SUBNET_SWITCH)
             continue;
@@ -112,12 +114,15 @@ static struct link *collect(const struct subnet *subnet, size_t *count)
             continue;
         links[(*count)++] =
             (struct link){.port = (int)i,
-                          .rail = other->kind == SUBNET_SWITCH ? -2 - device->level : rails[i],
+                          .rail = other->kind == SUBNET_SWITCH ? -2 - device->level
+                                  : at >= 0                    ? subnet->attachments[at].rail
+                                                               : -1,
                           .leaf = other->kind == SUBNET_SWITCH ? 0 : port->device,
-                          .mbps = link_mbps(subnet, (int)i)};
+                          .mbps = link_mbps(subnet, (int)i),
+                          .is_nodes = at >= 0 && !subnet_is_double(subnet, (size_t)at)};
     }
-    free(rails);
-    if (!rails) {
+    free(attached);
+    if (!attached) {
         free(links);
         return NULL;
     }
@@ -217,30 +222,30 @@ static bool describe_errors(const struct subnet *subnet, int port, char *text, s
 
 /* Finds what the link belongs to: returns the node, with its rail in *part; or "", with the
  * switch's port in *part. */
-static const char *attribute(const struct subnet *subnet, int port, struct text_line *text,
-                             const char **part)
+static const char *attribute(const struct subnet *subnet, const struct link *link,
+                             struct text_line *text, const char **part)
 {
-    int peer = subnet->ports[port].peer;
-    const struct subnet_device *device = &subnet->devices[subnet->ports[peer].device];
-    bool is_node = device->kind == SUBNET_ADAPTER && device->name[0];
+    int peer = subnet->ports[link->port].peer;
+    const char *node = link->is_nodes ? subnet->devices[subnet->ports[peer].device].name : "";
 
-    *text = subnet_port_text(subnet, is_node ? peer : port);
-    *part = is_node ? text->text + strlen(device->name) + 1 : text->text;
-    return is_node ? device->name : "";
+    *text = subnet_port_text(subnet, link->is_nodes ? peer : link->port);
+    *part = link->is_nodes ? text->text + strlen(node) + 1 : text->text;
+    return node;
 }
 
-static void judge_errors(const struct subnet *subnet, int port, struct subnet_findings *findings)
+static void judge_errors(const struct subnet *subnet, const struct link *link,
+                         struct subnet_findings *findings)
 {
     struct text_line text;
-    const char *part, *node = attribute(subnet, port, &text, &part);
+    const char *part, *node = attribute(subnet, link, &text, &part);
     char errors[300];
     bool is_cable;
     double worst;
 
-    if (describe_errors(subnet, port, errors, sizeof errors, &is_cable, &worst))
+    if (describe_errors(subnet, link->port, errors, sizeof errors, &is_cable, &worst))
         subnet_finding_add(
             findings, SUBNET_ERRORS, VERDICT_WARN, node, part, "%s has counted %s: %s",
-            link_text(subnet, port).text, errors,
+            link_text(subnet, link->port).text, errors,
             is_cable ? "reseat or replace the cable, clear the counters and look again"
                      : "the other end does not take packets in time: look for congestion or a node "
                        "that hangs")
@@ -254,7 +259,7 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
     struct subnet_rate active = rate_least(port->active, subnet->ports[port->peer].active);
     int end = limited_end(subnet, link->port, limit);
     struct text_line text;
-    const char *part, *node = attribute(subnet, link->port, &text, &part);
+    const char *part, *node = attribute(subnet, link, &text, &part);
     char cause[200], errors[300];
     struct subnet_finding *finding;
     bool is_cable;
@@ -304,7 +309,7 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
     char against[160];
 
     if (link->is_reported) {
-        judge_errors(subnet, link->port, findings);
+        judge_errors(subnet, link, findings);
     } else if (usual.mbps > link->mbps && link->mbps > 0 &&
                !is_other_kind(subnet, link->port, &usual)) {
         snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
@@ -315,7 +320,7 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
                  subnet_rate_text(subnet, possible).text);
         report_rate(subnet, link, able, VERDICT_FAIL, against, findings);
     } else {
-        judge_errors(subnet, link->port, findings);
+        judge_errors(subnet, link, findings);
     }
 }
 

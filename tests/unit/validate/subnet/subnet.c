@@ -179,6 +179,37 @@ static void warns_of_unnamed_rail(void)
             "... the message says so");
 }
 
+/* The adapter of another node, cloned with its name, has a slow link. */
+static void blames_no_node_of_two(void)
+{
+    int device;
+    bool is_about_node = false;
+    size_t slow = 0;
+
+    subnet_reset();
+    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
+    add_adapter("n1 mlx5_0", 0x21, device, 1);
+    add_adapter("n2 mlx5_0", 0x22, device, 2);
+    add_adapter("n3 mlx5_0", 0x23, device, 3);
+    add_adapter("n1 mlx5_0", 0x24, device, 4);
+    for (size_t i = 0; i < subnet.port_count; i++) {
+        struct subnet_port *port = &subnet.ports[i];
+
+        port->supported = (struct subnet_rate){4, 50000};
+        port->active = (struct subnet_rate){i == 3 || port->peer == 3 ? 1 : 4, 50000};
+    }
+    is_int(count_findings(), 2, "of two adapters with one name one has a slow link");
+    for (size_t i = 0; i < findings.count; i++)
+        if (findings.items[i].kind == SUBNET_RATE) {
+            slow++;
+            is_about_node = *findings.items[i].node;
+            is_str(findings.items[i].part, "leaf1 (0x0000000000000001) port 4",
+                   "... the finding names the switch's port");
+        }
+    is_int((int)slow, 1, "... once");
+    ok(!is_about_node, "... and no node, whose certificate it would cost");
+}
+
 /* Texts from switches appear in messages and in topology.conf. */
 static void test_control_characters(void)
 {
@@ -350,6 +381,7 @@ int main(void)
     warns_of_slow_ethernet();
     warns_of_one_of_two();
     warns_of_unnamed_rail();
+    blames_no_node_of_two();
     test_control_characters();
     keeps_neighbors_beside_unusual_ones();
     test_numbers();
