@@ -2,6 +2,7 @@
 #include "validate/subnet/outline.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -118,10 +119,15 @@ static int add_leaf(struct draft *draft, size_t which)
     const char *name = NULL;
     int rv = 0;
 
-    for (size_t i = 0; rv == 0 && i < subnet->nodes.count; i++)
+    for (size_t i = 0; rv == 0 && i < subnet->nodes.count; i++) {
+        const char *node = subnet->nodes.names[i];
+
+        /* an adapter's description may be anything, also what slurmctld does not start with */
         if (draft->groups.group_of[i] == (int)which &&
-            (!draft->conf || topology_conf_leaf(draft->conf, subnet->nodes.names[i]) >= 0))
-            rv = hostlist_append(&nodes, subnet->nodes.names[i]);
+            (draft->conf ? topology_conf_leaf(draft->conf, node) >= 0
+                         : text_is_name(node, "._-", SIZE_MAX)))
+            rv = hostlist_append(&nodes, node);
+    }
     draft->item_of[which] = -1;
     if (rv != 0 || nodes.count == 0) {
         hostlist_clear(&nodes);

@@ -25,10 +25,11 @@ struct outline {
     size_t count;
 };
 
-/* Makes the outline. Nodes that are not in conf are left out; conf NULL: all nodes. A leaf has the
- * name of the conf leaf that has most of its nodes. A node of conf without a cable, as one that is
- * off, goes under the leaf that has most nodes of its conf leaf, else under the conf leaf itself.
- * Returns 0, or -1 if memory is out. Release with outline_clear(). */
+/* Makes the outline. Nodes that are not in conf are left out; conf NULL: those with a name that
+ * Slurm does not allow. A leaf has the name of the conf leaf that has most of its nodes. A node of
+ * conf without a cable, as one that is off, goes under the leaf that has most nodes of its conf
+ * leaf, else under the conf leaf itself. Returns 0, or -1 if memory is out. Release with
+ * outline_clear(). */
 int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf,
                    struct outline *outline);
 void outline_clear(struct outline *outline);

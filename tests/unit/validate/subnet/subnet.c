@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "validate/subnet/findings/findings.h"
+#include "validate/subnet/outline.h"
 
 static struct subnet subnet;
 static struct subnet_neighbors neighbors;
@@ -282,6 +283,28 @@ static void test_numbers(void)
     is_str(subnet.devices[adapters[3]].adapter, "hca0", "... n1's first one");
 }
 
+/* The outline becomes topology.conf. */
+static void leaves_out_odd_names(void)
+{
+    struct outline outline;
+    int device;
+
+    subnet_reset();
+    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
+    add_adapter("n1 mlx5_0", 0x21, device, 1);
+    add_adapter("n2,x[ mlx5_0", 0x22, device, 2);
+    add_adapter("#n3 mlx5_0", 0x23, device, 3);
+    add_adapter("n_4-a mlx5_0", 0x24, device, 4);
+    is_int(subnet_finish(&subnet, &err), 0, "adapters with odd descriptions");
+    is_int(subnet_outline(&subnet, NULL, &outline), 0, "... have an outline");
+    if (is_int((int)outline.count, 1, "... of one leaf")) {
+        is_int((int)outline.items[0].members.count, 2, "... with two nodes");
+        is_str(outline.items[0].members.names[0], "n1", "... n1");
+        is_str(outline.items[0].members.names[1], "n_4-a", "... and n_4-a");
+    }
+    outline_clear(&outline);
+}
+
 /* PortInfo's byte for speeds above NDR. */
 static void test_xdr(void)
 {
@@ -385,6 +408,7 @@ int main(void)
     test_control_characters();
     keeps_neighbors_beside_unusual_ones();
     test_numbers();
+    leaves_out_odd_names();
     test_xdr();
     test_masks();
     test_one_switch();
