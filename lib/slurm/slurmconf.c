@@ -296,6 +296,20 @@ int slurm_lines_read(const char *root, const char *directory, const char *file,
     return read_file(root, directory, path, 0, lines, err);
 }
 
+int slurm_file_read(const char *path, struct slurm_lines *lines, struct error *err)
+{
+    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
+    int rv;
+
+    memset(lines, 0, sizeof *lines);
+    if (!whole)
+        return error_set(err, "%s: %m", path);
+    *slash = '\0';
+    rv = slurm_lines_read("", whole, slash + 1, lines, err);
+    free(whole);
+    return rv == 0 ? 0 : -1;
+}
+
 void slurm_lines_clear(struct slurm_lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++)

@@ -71,7 +71,7 @@ int day_read(const char *path, struct day *day, struct error *err)
 {
     double first;
 
-    if (intent_lines(path, &day->lines, err) != 0)
+    if (slurm_file_read(path, &day->lines, err) != 0)
         return -1;
     if (day->lines.count == 0)
         return error_set(err, "%s: found no job, expected a line for each", path);

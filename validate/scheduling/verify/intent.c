@@ -272,23 +272,10 @@ static int take_line(struct intent *intent, const struct slurm_line *line, bool 
     return rv;
 }
 
-int intent_lines(const char *path, struct slurm_lines *lines, struct error *err)
-{
-    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
-    int rv;
-
-    if (!whole)
-        return error_set(err, "%s: %m", path);
-    *slash = '\0';
-    rv = slurm_lines_read("", whole, slash + 1, lines, err);
-    free(whole);
-    return rv == 0 ? 0 : -1;
-}
-
 int intent_read(const char *path, struct intent *intent, struct error *err)
 {
     *intent = (struct intent){.count = 0};
-    if (intent_lines(path, &intent->lines, err) != 0)
+    if (slurm_file_read(path, &intent->lines, err) != 0)
         return -1;
     for (int pass = 0; pass < 2; pass++) /* statements name whom a later line may define */
         for (size_t i = 0; i < intent->lines.count; i++)

@@ -11,8 +11,7 @@
 
 /* policy.conf: what a site wants of its scheduling. Lines "Keyword=NAME Key=Value ..."; the case of
  * keys does not matter, # begins a comment. Who=NAME names a test user and what its jobs request;
- * every other line is a statement about such a user. Pure, but for intent_read() and
- * intent_lines(). */
+ * every other line is a statement about such a user. Pure, but for intent_read(). */
 
 enum intent_limit {
     INTENT_JOBS,    /* so many run at once, no more */
@@ -80,10 +79,6 @@ enum { INTENT_AMOUNT_MOST = 64 };
  * Release with intent_clear() in any case. */
 int intent_read(const char *path, struct intent *intent, struct error *err);
 void intent_clear(struct intent *intent);
-
-/* Reads the lines of a file in this format. lines must be empty before; the caller clears it in any
- * case. Returns 0, or -1 with err. */
-int intent_lines(const char *path, struct slurm_lines *lines, struct error *err);
 /* Parses a number from 1 to most. Returns 0, or -1 if the value is none. */
 int intent_count(const char *value, long most, long *count);
 

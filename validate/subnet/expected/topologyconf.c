@@ -100,29 +100,18 @@ static int read_lines(struct topology_conf *conf, const struct slurm_lines *line
 int topology_conf_read(const char *path, struct topology_conf *conf, struct error *err)
 {
     struct slurm_lines lines;
-    char *whole = realpath(path, NULL), *slash;
     int rv;
 
     *conf = (struct topology_conf){0};
-    if (!whole)
-        return error_set(err, "%s: %m", path);
     snprintf(conf->path, sizeof conf->path, "%s", path);
     if (topology_conf_is_yaml(path)) {
-        rv = topology_conf_read_yaml(whole, conf, err);
-        free(whole);
-        if (rv != 0)
-            topology_conf_clear(conf);
-        return rv;
+        rv = topology_conf_read_yaml(path, conf, err);
+    } else {
+        rv = slurm_file_read(path, &lines, err);
+        if (rv == 0)
+            rv = read_lines(conf, &lines, err);
+        slurm_lines_clear(&lines);
     }
-    slash = strrchr(whole, '/');
-    *slash = '\0';
-    rv = slurm_lines_read("", whole, slash + 1, &lines, err);
-    if (rv == 1)
-        rv = error_set(err, "%s: no such file", path);
-    else if (rv == 0)
-        rv = read_lines(conf, &lines, err);
-    slurm_lines_clear(&lines);
-    free(whole);
     if (rv != 0)
         topology_conf_clear(conf);
     return rv;
