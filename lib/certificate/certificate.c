@@ -208,13 +208,9 @@ static const char *value_of(const struct lines *lines, const char *prefix)
 static int not_expected(const struct lines *lines, const char *expected, struct error *err)
 {
     char found[64];
-    size_t used = 0;
 
-    /* keeps hostile bytes out of a log */
-    for (; used < lines->length && used < sizeof found - 4; used++)
-        found[used] =
-            lines->line[used] >= ' ' && lines->line[used] <= '~' ? lines->line[used] : '?';
-    strcpy(found + used, used < lines->length ? "..." : "");
+    text_put(found, sizeof found, "%.*s", (int)lines->length, lines->line);
+    text_make_ascii(found); /* keeps hostile bytes out of a log */
     return error_set(err, "line %u: found \"%s\", expected %s", lines->number, found, expected);
 }
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +16,7 @@
 /* ---------------------------------------------------------------- text */
 
 /* Appends to a problem's text; cuts text that does not fit. */
-static void append(char text[STEPCHECK_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append(char text[STEPCHECK_TEXT], const char *format, ...)
-{
-    size_t length = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + length, STEPCHECK_TEXT - length, format, args);
-    va_end(args);
-}
+#define APPEND(text, ...) text_join(text, STEPCHECK_TEXT, "", __VA_ARGS__)
 
 /* Returns the text of a new problem, ""; overwrites the last problem if there are too many. */
 static char *add_problem(struct stepcheck *check)
@@ -174,7 +162,7 @@ static void report_named(const struct stepcheck_facts *facts, const struct opene
 
         if (!has_index_past(list, opened->openable))
             continue;
-        append(text, "%s=%.40s names devices other than the %zu that can be opened", names[i], list,
+        APPEND(text, "%s=%.40s names devices other than the %zu that can be opened", names[i], list,
                opened->openable);
         return;
     }
@@ -196,11 +184,11 @@ static void report_visible(const struct stepcheck_facts *facts, const struct ope
     if (visible.openable == 0 || (!visible.is_cut && (visible.count > 0 || !visible.is_known)))
         return;
     if (visible.is_known && visible.count == 0)
-        append(text, "the program sees none: %s", visible.fact);
+        APPEND(text, "the program sees none: %s", visible.fact);
     else if (visible.is_known)
-        append(text, "the program sees only %zu: %s", visible.count, visible.fact);
+        APPEND(text, "the program sees only %zu: %s", visible.count, visible.fact);
     else
-        append(text, "%s", visible.fact);
+        APPEND(text, "%s", visible.fact);
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -221,7 +209,7 @@ static bool report_common_file(const struct stepcheck_facts *facts,
 
     if (error <= 0 || (error == ENOENT && file->is_made_later))
         return false;
-    append(text, "%s %s, which %s needs", file->path, describe_error(error, reason), file->user);
+    APPEND(text, "%s %s, which %s needs", file->path, describe_error(error, reason), file->user);
     return true;
 }
 
@@ -250,10 +238,10 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
         return;
     open_gpus(facts, &opened);
     if (opened.is_known && opened.openable < allocated) {
-        append(difference, "the step can open %zu of the node's %zu", opened.openable,
+        APPEND(difference, "the step can open %zu of the node's %zu", opened.openable,
                opened.total);
         if (opened.odd_file != NULL)
-            append(difference, ", %s %s", opened.odd_file,
+            APPEND(difference, ", %s %s", opened.odd_file,
                    describe_error(opened.odd_error, reason));
     } else {
         report_visible(facts, &opened, difference);
@@ -263,7 +251,7 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
     if (*difference == '\0')
         return;
     text = add_problem(check);
-    append(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, text_plural(allocated), list,
+    APPEND(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, text_plural(allocated), list,
            strlen(list) > 40 ? "..." : "", difference);
 }
 
@@ -284,13 +272,13 @@ static void check_memlock(const struct stepcheck_facts *facts, struct stepcheck 
     if (facts->memlock_bytes >= wanted)
         return;
     text = add_problem(check);
-    append(text, "%.4g MB of locked memory, %s needs ", (double)facts->memlock_bytes / 1e6,
+    APPEND(text, "%.4g MB of locked memory, %s needs ", (double)facts->memlock_bytes / 1e6,
            fabric_class_name(facts->fabric->class));
     if (wanted_mb < 0)
-        append(text, "unlimited");
+        APPEND(text, "unlimited");
     else
-        append(text, "%ld MB", wanted_mb);
-    append(text, " (MemlockMB): the administrator sets LimitMEMLOCK of slurmd's unit and "
+        APPEND(text, "%ld MB", wanted_mb);
+    APPEND(text, " (MemlockMB): the administrator sets LimitMEMLOCK of slurmd's unit and "
                  "PropagateResourceLimitsExcept=MEMLOCK");
 }
 
@@ -319,11 +307,11 @@ static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *c
     if (refused == 0)
         return;
     text = add_problem(check);
-    append(text, "rail %s: %s %s", first->name, first->port->verbs_file,
+    APPEND(text, "rail %s: %s %s", first->name, first->port->verbs_file,
            describe_error(first_error, reason));
     if (refused > 1)
-        append(text, ", nor can those of %zu other rails be opened", refused - 1);
-    append(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
+        APPEND(text, ", nor can those of %zu other rails be opened", refused - 1);
+    APPEND(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
 }
 
 /* Returns whether a list of UCX_TLS has no transport that uses InfiniBand or RoCE (ucx_info -d; the
@@ -363,7 +351,7 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
     else if (net != NULL && strcasecmp(net, "Socket") == 0)
         name = "NCCL_NET", value = net;
     if (name != NULL)
-        append(add_problem(check),
+        APPEND(add_problem(check),
                "%s=%.80s keeps %s off %s: messages between nodes use TCP; remove it from the job's "
                "environment",
                name, value, user, class);
@@ -394,14 +382,14 @@ static bool report_gid_index(const struct rail *rail, const char *name, long ind
         return false;
     text = add_problem(check);
     if (gid == NULL)
-        append(text, "%s=%ld: %s has no GID with that index, connections hang and the job aborts",
+        APPEND(text, "%s=%ld: %s has no GID with that index, connections hang and the job aborts",
                name, index, rail->name);
     else
-        append(text,
+        APPEND(text,
                "%s=%ld is RoCE v1 on %s: it is not routable and does not reach a port that uses "
                "RoCE v2",
                name, index, rail->name);
-    append(text, "; the index to use is %d (%s): remove %s from the job's environment", best_index,
+    APPEND(text, "; the index to use is %d (%s): remove %s from the job's environment", best_index,
            gid_type_name(best->type), name);
     return true;
 }
@@ -439,7 +427,7 @@ static void check_shared_memory(const struct stepcheck_facts *facts, struct step
     if (wanted_mb <= 0 || facts->shared_memory_bytes < 0 ||
         facts->shared_memory_bytes >= wanted_mb * 1000000LL)
         return;
-    append(add_problem(check),
+    APPEND(add_problem(check),
            "/dev/shm has %.0f MB, ShmMB asks for %ld; ranks on one node communicate through it",
            (double)facts->shared_memory_bytes / 1e6, wanted_mb);
 }
