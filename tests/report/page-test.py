@@ -51,6 +51,7 @@ def small(browser):
     check('the difference by direction', browser.text('#worst-h'), 'Pairs that differ most by direction')
     check('nodes are in their leaves', browser.run('return [...document.querySelectorAll(".leaf")].map(l => l.querySelector("h3").innerText + ":" + [...l.querySelectorAll(".chip")].map(c => c.innerText).join())'),
           ['leaf1:n1,n2', 'leaf2:n3,n4'])
+    check('a slow NIC is no slow leaf', browser.run('return [...document.querySelectorAll("#between tbody td")].map(c => parseInt(c.innerText) >= 95 || c.innerText)'), [True, True, True, '–'])
     check('a histogram for each rail and metric', browser.run('return document.querySelectorAll("#distributions figure").length'), 4)
     check('... that counts what is below the limit', browser.text('#bandwidths figcaption'), has('6 of 12 below the limit of 160 Gb/s'))
     check('sizes in the largest unit', browser.run('return [...document.querySelectorAll("#sweep tbody tr td:nth-child(2)")].map(c => c.innerText).slice(-4).join()'), '1 MiB,4 MiB,16 MiB,64 MiB')

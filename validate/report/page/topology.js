@@ -1,24 +1,25 @@
 /* Leaves with their nodes; the way between leaves, from the measured pairs. */
 const DENSE = 64, BETWEEN = 40;
 
-/* For each pair of leaves the median, as a share of what good nodes reach, worst rail: rows send. To
- * a percent: the pairs are counted by percent. The share of a rail that carries nothing anywhere is 0. */
+/* For each pair of leaves the median, as a share of what good nodes reach, worst rail: rows send. Without
+ * failed nodes, and of an even number of pairs the higher one: a slow NIC is no slow leaf. To a percent: the
+ * pairs are counted by percent. The share of a rail that carries nothing anywhere is 0. */
 function betweenLeaves() {
   const count = D.leaves.length, result = Array.from({ length: count }, () => new Array(count).fill(NaN)), PERCENTS = 201;
-  const leafOf = Int32Array.from(nodes, n => n.leaf);
+  const leafOf = Int32Array.from(nodes, n => n.verdict === FAIL ? -1 : n.leaf);
   for (const rail of rails) {
     if (!rail.bandwidth || count < 2) continue;
     const counts = new Uint32Array(count * count * PERCENTS), totals = new Uint32Array(count * count), { pairs, values } = rail.bandwidth, scale = 100 / (rail.bandwidth.reference || Infinity);
     values.forEach((value, i) => {
       const from = leafOf[pairs.from[i]], to = leafOf[pairs.to[i]], key = from * count + to;
-      if (from < 0 || to < 0) return;
+      if (from < 0 || to < 0 || Number.isNaN(value)) return;
       counts[key * PERCENTS + Math.min(PERCENTS - 1, Math.round(value * scale))]++;
       totals[key]++;
     });
     for (let key = 0; key < count * count; key++) {
       if (!totals[key]) continue;
       let percent = 0;
-      for (let seen = 0; (seen += counts[key * PERCENTS + percent]) * 2 < totals[key]; percent++);
+      for (let seen = 0; (seen += counts[key * PERCENTS + percent]) * 2 <= totals[key]; percent++);
       const a = Math.floor(key / count), b = key % count;
       if (!(percent / 100 >= result[a][b])) result[a][b] = percent / 100;
     }
@@ -70,7 +71,7 @@ function betweenTable(between, uplinks) {
     else if (!Number.isNaN(part)) { const c = shareColour(part); cell.style.background = c.background; cell.style.color = c.ink; }
     return cell;
   }))));
-  return [el('h3', {}, 'Between leaves'), el('p', { class: 'muted' }, 'Median of the pairs, in percent of what good nodes of the rail reach; the worst rail. A row sends.'), el('div', { class: 'scroll' }, table)];
+  return [el('h3', {}, 'Between leaves'), el('p', { class: 'muted' }, 'Median of the pairs of nodes that did not fail, in percent of what good nodes of the rail reach; the worst rail. A row sends.'), el('div', { class: 'scroll' }, table)];
 }
 
 /* Of each leaf and rail the node whose best figure is the lowest, as a share of what good nodes reach;
@@ -121,7 +122,7 @@ function topologyStart() {
     byId('between').replaceChildren(...(D.leaves.length > 1 && D.leaves.length <= BETWEEN && rails.some(r => r.bandwidth) ? betweenTable(between, uplinks) : []));
   };
   byId('topology-note').textContent = D.leaves.length
-    ? `${plural(N, 'node')} on ${plural(D.leaves.length, 'leaf').replace('leafs', 'leaves')}, as Slurm's topology says. The bar of a leaf is coloured by its worst way to another leaf.`
+    ? `${plural(N, 'node')} on ${plural(D.leaves.length, 'leaf').replace('leafs', 'leaves')}, as Slurm's topology says. The bar of a leaf is colored by its worst way to another leaf.`
     : 'Slurm knows no topology of these nodes.';
   render();
   colourListeners.push(render);
