@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """page-test.py DIRECTORY - tests the pages of t2962 in a browser. Prints a line for each check: ok or
-not, its name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages."""
+not, its name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages.
+MUSTER_AXE=FILE, the axe.min.js of axe-core (github.com/dequelabs/axe-core), also looks for barriers with it."""
 import os
 import sys
 
@@ -10,6 +11,7 @@ from webdriver import Browser  # noqa: E402
 
 work = sys.argv[1]
 pictures = os.environ.get('MUSTER_SCREENSHOTS')
+axe = os.environ.get('MUSTER_AXE')
 
 
 def check(name, found, expected):
@@ -105,7 +107,36 @@ def theme(browser):
     check('the button overrules it', browser.run(colour), 'rgb(255, 255, 255)')
     check('... for the map too', browser.wait(fault, [217, 72, 15]), [217, 72, 15])
     check('the pressed button says so', browser.run('return [...document.querySelectorAll("[data-theme-choice]")].map(b => b.getAttribute("aria-pressed"))'), ['false', 'true', 'false'])
-    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'features': []}})
+    browser.click('[data-theme-choice=dark]')
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'media': 'print'}})
+    check('printed, it is light', browser.run(colour), 'rgb(255, 255, 255)')
+    check('... and no table is cut off', browser.run('return getComputedStyle(document.querySelector(".scroll")).overflowX'), 'visible')
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'media': '', 'features': []}})
+    browser.click('[data-theme-choice=light]')
+
+
+def phone(browser):
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setDeviceMetricsOverride', 'params': {'width': 390, 'height': 844, 'deviceScaleFactor': 1, 'mobile': True}})
+    for name in ('small', 'medium'):
+        browser.open(f'{work}/{name}.html')
+        check(f'{name}: as wide as a phone', browser.run('return document.documentElement.scrollWidth'), 390)
+        check('... what to do is not cut off', browser.run('const a = document.querySelector("#attention .scroll"); return a.scrollWidth - a.clientWidth'), 0)
+        check('... no text stands one letter a line', browser.run('return [...document.querySelectorAll("td")].filter(c => c.offsetHeight > 240).map(c => c.innerText)'), [])
+        check('... and no button', browser.run('return [...document.querySelectorAll("button")].filter(b => b.offsetHeight > 40).map(b => b.innerText)'), [])
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.clearDeviceMetricsOverride', 'params': {}})
+
+
+def barriers(browser):
+    if not axe:
+        return
+    for name in ('small', 'medium', 'training', 'hostile'):
+        browser.open(f'{work}/{name}.html')
+        with open(axe, encoding='utf-8') as file:
+            browser.run(file.read())
+        for theme in ('light', 'dark'):
+            browser.click(f'[data-theme-choice={theme}]')
+            browser.run('window.barriers = null; axe.run().then(r => { window.barriers = r.violations.map(v => v.id + ": " + v.nodes[0].html); })')
+            check(f'{name}, {theme}: axe-core finds no barrier', browser.wait('return window.barriers', []), [])
 
 
 def others(browser):
@@ -163,7 +194,7 @@ def training(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, training, none, others):
+    for part in (small, table, theme, phone, training, none, others, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')

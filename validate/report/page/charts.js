@@ -87,5 +87,5 @@ function collectivesStart() {
     .map(([name, list]) => curve(name, list.sort((a, b) => a.bytes - b.bytes))));
   headRow(byId('sweep'), [['Collective'], ['Size', 'num'], ['Bus bandwidth', 'num'], ['Interval', 'num'], ['']]);
   byId('sweep').tBodies[0].replaceChildren(...points.map(p => el('tr', {}, el('td', {}, p.name), el('td', { class: 'num' }, p.label),
-    el('td', { class: 'num' }, figure(p.value) + ' GB/s'), el('td', { class: 'num' }, p.low === null ? '–' : figure(p.low) + ' to ' + figure(p.high)), el('td', {}, p.message))));
+    el('td', { class: 'num' }, figure(p.value) + ' GB/s'), el('td', { class: 'num' }, p.low === null ? '–' : figure(p.low) + ' to ' + figure(p.high)), el('td', { class: 'text' }, p.message))));
 }

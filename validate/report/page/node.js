@@ -33,7 +33,7 @@ function nodePast(node) {
   const table = el('table', {}, el('thead'), el('tbody'));
   headRow(table, [['Time'], ['Verdict'], ['Worst rail', 'num'], ['Run'], ['Part at fault']]);
   table.tBodies[0].append(...past.map(p => el('tr', { class: p[1] === D.run ? 'mine' : null }, el('td', {}, dateText(p[0])), el('td', {}, badge(p[2], p[6] ? 'suspect' : '')),
-    el('td', { class: 'num' }, p[3] === null ? '–' : withUnit(p[3], 'Mb/s')), el('td', {}, p[1]), el('td', {}, partMessage(p[4], p[5]) || '–'))));
+    el('td', { class: 'num' }, p[3] === null ? '–' : withUnit(p[3], 'Mb/s')), el('td', {}, p[1]), el('td', { class: 'text' }, partMessage(p[4], p[5]) || '–'))));
   return [el('h3', {}, 'Its history'), pastChart(past), el('div', { class: 'scroll' }, table)].filter(Boolean);
 }
 

@@ -81,5 +81,5 @@ function themeStart() {
 }
 
 function headRow(table, names) {
-  table.tHead.replaceChildren(el('tr', {}, ...names.map(([text, cls]) => el('th', { scope: 'col', class: cls }, text))));
+  table.tHead.replaceChildren(el('tr', {}, ...names.map(([text, cls]) => text ? el('th', { scope: 'col', class: cls }, text) : el('td'))));
 }

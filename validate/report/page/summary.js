@@ -29,7 +29,7 @@ function attentionRows() {
 }
 
 function attentionTable(list) {
-  const table = el('table', {}, el('thead'), el('tbody'));
+  const table = el('table', { class: 'cards' }, el('thead'), el('tbody'));
   const draw = all => table.tBodies[0].replaceChildren(...(all ? list : list.slice(0, ATTENTION_FIRST)).map(item =>
     el('tr', {}, el('td', {}, badge(item.verdict, item.word)), el('td', {}, nodeButton(item.node)),
       el('td', {}, item.text || '–'), el('td', {}, item.advice || '–'))));

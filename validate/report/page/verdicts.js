@@ -33,7 +33,7 @@ function verdictsDraw() {
     el('td', {}, r.test, r.metric ? ' ' : '', r.metric ? el('span', { class: 'muted' }, r.metric) : ''), el('td', {}, r.part),
     el('td', { class: 'num' }, r.value === null ? '' : withUnit(r.value, r.unit)),
     el('td', { class: 'num' }, r.limit === null ? '' : withUnit(r.limit, r.unit), r.source ? el('div', { class: 'muted small' }, r.source) : ''),
-    el('td', {}, r.message))));
+    el('td', { class: 'text' }, r.message))));
   byId('verdict-count').textContent = list.length > listing.room ? `${listing.room} of ${plural(list.length, 'verdict')}` : plural(list.length, 'verdict');
   byId('more').hidden = list.length <= listing.room;
 }
