@@ -3,7 +3,8 @@
 # Manual pages with the paths of this configuration put in.
 man_MANS =
 dist_doc_DATA = doc/architecture.md doc/extending.md doc/attribution.md doc/codec-format.md doc/operations.md doc/performance.md doc/policy.md doc/proof.md doc/quickstart.md doc/records.md doc/security.md
-# The schema for programs, from the page for people.
+# Schemas for programs. That of records is made from the page for people.
+dist_doc_DATA += doc/certificate.schema.json doc/conf.schema.json
 EXTRA_DIST += doc/records.awk
 doc_DATA = doc/records.schema.json
 CLEANFILES += doc/records.schema.json

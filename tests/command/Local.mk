@@ -191,6 +191,7 @@ plain_checks += \
 EXTRA_DIST += \
 	tests/command/device-mpi.c \
 	tests/command/figures.py \
+	tests/command/validate.py \
 	tests/command/odd-mpi.c \
 	tests/command/poor-storage.c \
 	tests/command/slow-ucx.c \

@@ -40,6 +40,19 @@ like "$shown" '^tests        links d0: 196 Mb/s$' '... the tests'
 like "$shown" '^             nic d0: veth - .*mtu 1500 up' '... the fingerprint'
 is "$(muster certificate show --node n1 --json | jq -r '.state, .node, .tests[0]' | xargs)" \
     'valid n1 links d0: 196 Mb/s' '... the same in JSON'
+if python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null; then
+    top=$(dirname "$0")/../..
+    is "$({
+        muster certificate show --node n1 --json
+        muster certificate show --node n1 --json --file "$dir/none"
+        muster certificate show --node n2 --json
+        echo '{"path":"/c","state":"valid","message":"no node"}'
+        echo '{"path":"/c","state":"good","message":"no such state"}'
+        echo '{"path":"/c","state":"expired","message":"no end","node":"n1","cluster":"lab","level":"quick"}'
+    } | python3 "$top/tests/command/validate.py" "$top/doc/certificate.schema.json")" yyynnn '... as doc/certificate.schema.json says'
+else
+    skip 1 'no jsonschema for python3'
+fi
 
 ip link set d0 mtu 1400
 like "$(verdict)" \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # doc/records.schema.json, which the build makes from doc/records.md, accepts the same records as that
-# page.
+# page; doc/conf.schema.json accepts what muster conf --json prints. t2400 has that of certificates.
 . "$(dirname "$0")/command.sh"
 python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null || skip_all 'no jsonschema for python3'
 schema=$dir/schema.json
@@ -16,16 +16,7 @@ is "$(sed -n 's/.*"$id": "urn:muster:record:\([0-9]*\)",$/version \1/p' "$schema
     '... and its version'
 ok '... which exists' grep -q 'record:[0-9]' "$schema"
 
-# Validates with another implementation of JSON Schema (draft 2020-12). Prints y or n per record.
-cat >"$dir/validate.py" <<'END'
-import json, sys
-from jsonschema import Draft202012Validator
-schema = json.load(open(sys.argv[1]))
-Draft202012Validator.check_schema(schema)
-validator = Draft202012Validator(schema)
-print(''.join('y' if validator.is_valid(json.loads(line)) else 'n' for line in sys.stdin if line.strip()))
-END
-validate() { python3 "$dir/validate.py" "$schema"; }
+validate() { python3 "$top_srcdir/tests/command/validate.py" "${1:-$schema}"; } # [SCHEMA]
 
 "$top_srcdir/tests/report/synthetic-run" 4 --fault slow-rail:n3:eth1 >"$dir/run"
 is "$(validate <"$dir/run" | tr -d y)" '' 'records of a run are valid'
@@ -51,4 +42,23 @@ if [ -e "$built" ]; then
 else
     skip 1 'nothing was built'
 fi
+
+# The schema of the configuration is a page of its own.
+conf=$top_srcdir/doc/conf.schema.json
+if [ -x "$muster" ]; then
+    "$muster" conf --json --all >"$dir/conf"
+    is "$(validate "$conf" <"$dir/conf" | tr -d y)" '' 'all lines of muster conf --json --all are valid'
+    is "$(jq -rs 'map(has("key")) | unique | join(" ")' "$dir/conf")" 'false true' '... keys and constants'
+else
+    skip 2 'muster is not built'
+fi
+is "$(validate "$conf" <<'END'
+{"key":"DrainCap","value":"10%","default":"10%","meaning":"most drained nodes"}
+{"key":"DrainCap","value":10,"default":"10%","meaning":"most drained nodes"}
+{"key":"DrainCap","value":"10%","meaning":"most drained nodes"}
+{"constant":"GATE_DEADLINE_MS","room":"node","value":900,"unit":"ms","origin":"chosen 2026-11","meaning":"limit"}
+{"constant":"GATE_DEADLINE_MS","room":"node","value":900,"unit":"ms","origin":"guessed","meaning":"limit"}
+{"constant":"GATE_DEADLINE_MS","room":"node","value":"900","unit":"ms","origin":"chosen 2026-11","meaning":"limit"}
+END
+)" ynnynn '... and no invalid ones'
 done_testing
