@@ -37,6 +37,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2211-quickstart-enables-no-daemon.t \
 	tests/command/t2212-sources-need-no-newer-libc.t \
 	tests/command/t2213-sources-lose-no-text-in-memory.t \
+	tests/command/t2214-what-is-stable-stays.t \
 	# end of inventory and check
 
 # the battery's options
