@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The page of muster report in a real browser: texts, clicks, keys, filter, sort, theme, and no message on
-# the console; with 4, 64, 512 and 4,096 nodes.
+# The page of muster report in a real browser: texts, clicks, keys, filter, sort, theme, phone, print, and no
+# message on the console; that the README has its picture as it is; with 4, 64, 512 and 4,096 nodes.
 . "$(dirname "$0")/command.sh"
 needs muster
 for tool in chromium chromedriver python3; do
@@ -18,6 +18,7 @@ page() { # NAME NODES [OPTION...]
 page small 4 --per-leaf 2 --together 1 --fault slow-rail:n3:eth1
 page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
+page readme 8 --per-leaf 4 --fault slow-rail:n3:eth1 --fault path:n2:n6:eth1
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
 page huge 4096 --rounds 8 --fault slow-rail:n3000:eth2
 # the switch of a rail is dead

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """page-test.py DIRECTORY - tests the pages of t2962 in a browser. Prints a line for each check: ok or
-not, its name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages.
+not, its name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages;
+DIR/report.png is doc/report.png, the picture in the README.
 MUSTER_AXE=FILE, the axe.min.js of axe-core (github.com/dequelabs/axe-core), also looks for barriers with it."""
+import base64
 import os
 import sys
 
@@ -126,6 +128,32 @@ def phone(browser):
     browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.clearDeviceMetricsOverride', 'params': {}})
 
 
+def picture(browser):
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setDeviceMetricsOverride', 'params': {'width': 1120, 'height': 1160, 'deviceScaleFactor': 1, 'mobile': False}})
+    browser.open(f'{work}/readme.html')
+    now = f'{pictures or work}/report.png'
+    browser.screenshot(now, whole=False)
+    urls = []
+    for path in (now, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../doc/report.png')):
+        with open(path, 'rb') as file:
+            urls.append('data:image/png;base64,' + base64.b64encode(file.read()).decode())
+    # both made small, where neither fonts nor edges count
+    difference = browser.run('''
+        const pixels = urls => Promise.all(urls.map(async url => {
+            const image = new Image(), canvas = document.createElement('canvas'), context = canvas.getContext('2d');
+            image.src = url;
+            await image.decode();
+            canvas.width = canvas.height = 40;
+            context.imageSmoothingQuality = 'high';
+            context.drawImage(image, 0, 0, 40, 40);
+            return context.getImageData(0, 0, 40, 40).data;
+        }));
+        return pixels(arguments[0]).then(([a, b]) => a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length / 255);
+    ''', urls)
+    check('the picture in the README looks like the page', difference, lambda d: d < 0.01)
+    browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.clearDeviceMetricsOverride', 'params': {}})
+
+
 def barriers(browser):
     if not axe:
         return
@@ -194,7 +222,7 @@ def training(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, phone, training, none, others, barriers):
+    for part in (small, table, theme, phone, training, none, others, picture, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')
