@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The examples of systemd units and of Slurm's HealthCheckProgram name this installation's muster and
-# are well formed.
+# are well formed. Packages do what they do before and after the installation; RPMs are reproducible.
 . "$(dirname "$0")/command.sh"
 [ -e "$top_builddir/etc/muster-certify.service" ] || skip_all 'the examples are not made'
 cp "$top_builddir"/etc/muster-*.service "$top_builddir/etc/muster-healthcheck" \
@@ -83,6 +83,24 @@ like "$(before_rpm muster)" '^--system --gid=muster .* muster$' '... or the user
 like "$(before_rpm muster 0.1.9-1)" '^--system --gid=muster .* muster$' '... also if it replaces itself'
 is "$(before_rpm muster 0.1.10-1)" "muster: 0.1.10-1 has left its state; the older 0.1.9-1 cannot read it; remove \
 muster and /var/lib/muster first" '... and refuses to replace a later one'
+# an RPM with the times that the spec chooses
+rpm_of() { # DIRECTORY: builds it, prints its checksum
+    rpmbuild -bb --define "_topdir $1" --define '_buildhost localhost' "$dir/small.spec" >"$dir/said" 2>&1 || cat "$dir/said"
+    cksum <"$1"/RPMS/noarch/small-1-1.noarch.rpm
+}
+if command -v rpmbuild >/dev/null; then
+    {
+        grep -E '^%global .*(source_date_epoch|buildtime)' "$top_srcdir/packaging/rpm/muster.spec"
+        printf '%s\n' 'Name: small' 'Version: 1' 'Release: 1' 'Summary: small' 'License: Apache-2.0' 'BuildArch: noarch' \
+            '%description' small '%install' 'mkdir -p %{buildroot}/opt' 'echo >%{buildroot}/opt/small' '%files' /opt/small
+        sed -n '/^%changelog/,$p' "$top_srcdir/packaging/rpm/muster.spec"
+    } >"$dir/small.spec"
+    first=$(rpm_of "$dir/first")
+    sleep 1.1 # so that the second is of another time
+    is "$(rpm_of "$dir/second")" "$first" 'two RPMs of the same files are equal to the byte'
+else
+    skip 1 'no rpmbuild'
+fi
 # every option that the units use exists
 for words in 'certify --suspects' 'certify --due' 'certify --idle'; do
     # shellcheck disable=SC2086 # two words
