@@ -57,8 +57,8 @@ while IFS=: read -r expected under_way command; do
         continue
     fi
     if [ "$under_way" = controller ]; then
-        if [ -z "$auth" ]; then
-            ok "$command # SKIP no auth_none.so here" true
+        if [ -z "$auth" ] || [ "$(id -u)" -ne 0 ]; then
+            ok "$command # SKIP no auth_none.so here, or not root" true
             continue
         fi
         under_way=-
