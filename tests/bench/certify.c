@@ -11,7 +11,7 @@
 
 #include "validate/command/command.h"
 #include "validate/history/history.h"
-#include "validate/slurm/ran.h"
+#include "validate/slurm/step/ran.h"
 
 /* certify NODES FACTS LINKS DIRECTORY: runs everything that muster certify does on the head, for a
  * synthetic cluster. The table of operations is here; steps print at once what the two files have

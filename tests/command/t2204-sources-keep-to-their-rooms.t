@@ -62,7 +62,7 @@ refused() { # DIR: "FILE: ROOM" of each include that the table does not have
 
 # the search finds such an include
 mkdir -p "$dir"/{lib/base,spank,collectives,trainer/comm,validate/{harness/watch,battery/links,certify}}
-echo '#include "validate/slurm/step.h"' >"$dir/lib/base/text.h"
+echo '#include "validate/slurm/step/step.h"' >"$dir/lib/base/text.h"
 printf '#include "%s"\n' lib/base/text.h validate/battery/links/passes.h >"$dir/trainer/comm/comm.c"
 echo '#include "validate/battery/links/passes.h"' >"$dir/validate/harness/watch/watch.c"
 printf '#include "%s"\n' validate/harness/program.h lib/base/text.h >"$dir/validate/battery/links/passes.h"

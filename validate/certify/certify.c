@@ -26,7 +26,7 @@
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/report/recordfile.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 static void stop(int signal_number)
 {

@@ -7,8 +7,8 @@
 
 #include "lib/constants/command_constants.h"
 #include "validate/policy/plan.h"
-#include "validate/slurm/node_lines.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/node_lines.h"
+#include "validate/slurm/step/step.h"
 
 /* The nodes of a partition. */
 struct group {

@@ -2,7 +2,7 @@
 #ifndef MUSTER_QUICK_FAILURES_H
 #define MUSTER_QUICK_FAILURES_H
 
-#include "validate/slurm/ended.h"
+#include "validate/slurm/job/ended.h"
 
 /* Finds nodes that fail whatever is started there: as such a node is soon free again, it draws the
  * next job (a black-hole node). Pure. */

@@ -16,7 +16,7 @@
 #include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/report/recordfile.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* with --step, if the step is heterogeneous */
 enum { STATUS_COMPONENTS = 4 /* a fault */, STATUS_STOPPED = 5 /* interrupted */ };

@@ -12,7 +12,7 @@
 #include "lib/conf/conf.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 
 /* One run of `muster preflight`: the battery's short form on the nodes of a job or step, by its
  * user, beside whatever else the job runs. Nothing is allocated, drained or certified. */

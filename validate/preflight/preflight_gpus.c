@@ -9,7 +9,7 @@
 #include "lib/slurm/slurmconf.h"
 #include "validate/policy/alike.h"
 #include "validate/preflight/preflight.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* A finding of muster-gpu about a node: no more than one for each part and code. */
 struct finding {

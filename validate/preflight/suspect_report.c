@@ -7,7 +7,7 @@
 #include "lib/base/memory_stream.h"
 #include "lib/constants/preflight_constants.h"
 #include "validate/preflight/preflight.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 #include "validate/suspects/suspect_reports.h"
 
 /* Returns which node of the job keeps the suspect report: the node itself, else one that

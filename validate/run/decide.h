@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "validate/slurm/own_job.h"
+#include "validate/slurm/job/own_job.h"
 
 /* Decides what `muster run` does once its command has ended, from what was seen. Pure. */
 

@@ -11,7 +11,7 @@
 
 #include "lib/constants/run_constants.h"
 #include "validate/report/recordfile.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 static void pass_line_on(const char *line, bool is_error, void *context)
 {

@@ -17,7 +17,7 @@
 #include "lib/constants/watch_constants.h"
 #include "validate/report/records.h"
 #include "validate/run/launch.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* Takes a finding; one that names a node replaces one that names none. */
 static void take_record(const char *line, bool is_error, void *context)

@@ -17,7 +17,7 @@
 #include "validate/command/command.h"
 #include "validate/run/decide.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 int keeper_begin(struct keeper *keeper, uint32_t job_id, char *node, const char *script,
                  struct error *err)

@@ -3,7 +3,7 @@
 #define MUSTER_RUN_LAYOUT_H
 
 #include "lib/base/hostlist.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 
 /* Restricts a command that starts Slurm steps to some nodes of its allocation. */
 

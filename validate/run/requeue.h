@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "validate/slurm/own_job.h"
+#include "validate/slurm/job/own_job.h"
 
 /* Requeues the job of this process, with its list of excluded nodes as ExcNodeList, and waits for
  * Slurm to end this process, so that the rest of the job script is not run. Waits for slurmctld if

@@ -25,7 +25,7 @@
 #include "validate/run/requeue.h"
 #include "validate/run/script.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/own_job.h"
+#include "validate/slurm/job/own_job.h"
 #include "validate/slurm/show.h"
 
 struct run {

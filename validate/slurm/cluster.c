@@ -18,10 +18,10 @@
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 #include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
-#include "validate/slurm/search_path.h"
+#include "validate/slurm/step/search_path.h"
 
 #include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */
 

@@ -12,7 +12,7 @@
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
 #include "lib/slurm/slurmconf.h"
-#include "validate/slurm/allocation.h"
+#include "validate/slurm/job/allocation.h"
 #include "validate/slurm/release.h"
 
 int cluster_reserve(const char *name, const char *nodes, const char *users, int minutes,

@@ -2,14 +2,14 @@
 #ifndef MUSTER_OPERATIONS_H
 #define MUSTER_OPERATIONS_H
 
-#include "validate/slurm/allocation.h"
+#include "validate/slurm/job/allocation.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/pending.h"
-#include "validate/slurm/reach.h"
+#include "validate/slurm/job/pending.h"
+#include "validate/slurm/step/reach.h"
 #include "validate/slurm/runs.h"
 #include "validate/slurm/show.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* All requests of a certify run to Slurm, and what policy reads: a table, so that a test can stand
  * in for the cluster and refuse any of them. Each entry is the function of that name in the header

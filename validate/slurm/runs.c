@@ -8,7 +8,7 @@
 
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
-#include "validate/slurm/retest.h"
+#include "validate/slurm/undo/retest.h"
 
 static int reservations_read(struct cluster_run **runs, int *count, struct error *err)
 {

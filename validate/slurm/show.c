@@ -9,7 +9,7 @@
 
 #include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 
 static const struct {
     const char *name;

@@ -16,7 +16,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
 #include "lib/fabric/rail_counters.h"
-#include "validate/slurm/own_job.h"
+#include "validate/slurm/job/own_job.h"
 
 enum { ENVIRONMENT_MOST = 1 << 20, STAT_MOST = 4096 };
 

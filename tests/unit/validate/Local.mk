@@ -121,7 +121,7 @@ tests_unit_validate_localization_links_losses_t_LDADD = $(liblocalization) $(uni
 tests_unit_validate_schedule_schedule_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_schedule_split_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_schedule_tournament_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
-tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/complaint.c validate/slurm/complaint.c
+tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/complaint.c validate/slurm/step/complaint.c
 
 if BUILD_MUSTER
 check_PROGRAMS += \
@@ -210,7 +210,7 @@ tests_unit_validate_certify_extras_t_SOURCES = tests/unit/validate/certify/extra
 tests_unit_validate_certify_extras_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
-	validate/slurm/undo/journal.c validate/slurm/retest.c
+	validate/slurm/undo/journal.c validate/slurm/undo/retest.c
 tests_unit_validate_certify_settle_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
 tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
@@ -298,8 +298,8 @@ tests_unit_validate_run_examine_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=step_muster
 tests_unit_validate_run_examine_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/keeper.c \
 	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/requeue.c validate/run/script.c \
-	validate/slurm/complaint.c validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c \
-	validate/slurm/user.c
+	validate/slurm/step/complaint.c validate/slurm/step/long_list.c validate/slurm/step/process.c validate/slurm/step/step.c \
+	validate/slurm/job/user.c
 tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll,--wrap=sleep
 tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs) $(muster_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
@@ -318,9 +318,9 @@ tests_unit_validate_slurm_cluster_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_extra_t_SOURCES = tests/unit/validate/slurm/extra.c validate/slurm/extra.c
 tests_unit_validate_slurm_extra_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_slurm_extra_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
-tests_unit_validate_slurm_labels_t_SOURCES = tests/unit/validate/slurm/labels.c validate/slurm/labels.c
-tests_unit_validate_slurm_long_list_t_SOURCES = tests/unit/validate/slurm/long_list.c validate/slurm/complaint.c \
-	validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c validate/slurm/user.c
+tests_unit_validate_slurm_labels_t_SOURCES = tests/unit/validate/slurm/labels.c validate/slurm/step/labels.c
+tests_unit_validate_slurm_long_list_t_SOURCES = tests/unit/validate/slurm/long_list.c validate/slurm/step/complaint.c \
+	validate/slurm/step/long_list.c validate/slurm/step/process.c validate/slurm/step/step.c validate/slurm/job/user.c
 tests_unit_validate_slurm_munge_t_SOURCES = tests/unit/validate/slurm/munge.c validate/slurm/munge.c
 tests_unit_validate_slurm_munge_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
 tests_unit_validate_slurm_own_job_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
@@ -333,26 +333,26 @@ tests_unit_validate_slurm_preempts_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_jo
 	-Wl,--wrap=slurm_load_federation,--wrap=slurm_destroy_federation_rec,--wrap=slurm_load_ctl_conf \
 	-Wl,--wrap=release_conf_free
 tests_unit_validate_slurm_preempts_t_LDADD = $(unit_libs) $(muster_libs)
-tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/pending_for.c \
+tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/job/pending_for.c \
 	validate/slurm/nodes.c validate/slurm/state.c
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/complaint.c \
-	validate/slurm/process.c validate/slurm/user.c
+tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/step/complaint.c \
+	validate/slurm/step/process.c validate/slurm/job/user.c
 tests_unit_validate_slurm_process_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=kill,--wrap=setpgid
-tests_unit_validate_slurm_ran_t_SOURCES = tests/unit/validate/slurm/ran.c validate/slurm/complaint.c \
-	validate/slurm/process.c validate/slurm/ran.c validate/slurm/show.c validate/slurm/user.c
+tests_unit_validate_slurm_ran_t_SOURCES = tests/unit/validate/slurm/ran.c validate/slurm/step/complaint.c \
+	validate/slurm/step/process.c validate/slurm/step/ran.c validate/slurm/show.c validate/slurm/job/user.c
 tests_unit_validate_slurm_ran_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c validate/slurm/reach.c
+tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c validate/slurm/step/reach.c
 tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo,--wrap=fork
 tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
-	validate/slurm/undo/journal.c validate/slurm/retest.c
+	validate/slurm/undo/journal.c validate/slurm/undo/retest.c
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c
 tests_unit_validate_slurm_search_path_t_SOURCES = tests/unit/validate/slurm/search_path.c \
-	validate/slurm/search_path.c
+	validate/slurm/step/search_path.c
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/undo/journal.c validate/slurm/revocation.c validate/slurm/undo/notes.c validate/slurm/undo/undo.c \
-	validate/slurm/undo/undoing.c validate/slurm/retest.c
+	validate/slurm/undo/undoing.c validate/slurm/undo/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=flock,--wrap=fork,--wrap=write,--wrap=clock_gettime,--wrap=usleep,--wrap=fdatasync
 tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)

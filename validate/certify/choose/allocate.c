@@ -22,8 +22,8 @@
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
-#include "validate/slurm/allocation.h"
-#include "validate/slurm/memory.h"
+#include "validate/slurm/job/allocation.h"
+#include "validate/slurm/job/memory.h"
 
 /* Returns the memory that a job of the run requests per node: see memory_of_job(). */
 static uint64_t job_memory(const struct certify *certify, const struct hostlist *names)

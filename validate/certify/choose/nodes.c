@@ -18,7 +18,7 @@
 #include "validate/certify/choose/turns.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/history/campaign.h"
-#include "validate/slurm/retest.h"
+#include "validate/slurm/undo/retest.h"
 
 static void node_run_add(struct certify *certify, struct cluster_node *node)
 {

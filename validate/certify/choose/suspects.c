@@ -16,11 +16,11 @@
 #include "validate/history/node_status.h"
 #include "validate/policy/plan.h"
 #include "validate/policy/quick_failures.h"
-#include "validate/slurm/ended.h"
-#include "validate/slurm/node_lines.h"
-#include "validate/slurm/ran.h"
-#include "validate/slurm/reach.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/job/ended.h"
+#include "validate/slurm/step/node_lines.h"
+#include "validate/slurm/step/ran.h"
+#include "validate/slurm/step/reach.h"
+#include "validate/slurm/step/step.h"
 #include "validate/suspects/suspect_reports.h"
 
 /* Suspects that users' preflights, strikes or the ends of jobs name. These are a reason to test the

@@ -15,7 +15,7 @@
 #include "validate/history/node_status.h"
 #include "validate/policy/reason.h"
 #include "validate/policy/testing.h"
-#include "validate/slurm/retest.h"
+#include "validate/slurm/undo/retest.h"
 
 static bool is_away(const struct cluster_node *node)
 {

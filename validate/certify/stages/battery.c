@@ -20,7 +20,7 @@
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/program_probe.h"
 #include "validate/certify/step/reach_nodes.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 void certify_apply_verdicts(struct certify *certify, enum stage stage, size_t first,
                             enum verdict least)

@@ -26,7 +26,7 @@
 #include "validate/policy/turn.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/revocation.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* Runs program on the nodes. Its records report for each node whether it succeeded. */
 static int certificates_step(struct certify *certify, const struct hostlist *names,

@@ -8,7 +8,7 @@
 
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/step/certify_step.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 #include "validate/subnet/subnet.h"
 
 /* Ethernet: where the nodes' cables go, as their lldpds report. */

@@ -19,10 +19,10 @@
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/operations.h"
-#include "validate/slurm/process.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/process.h"
+#include "validate/slurm/step/step.h"
 #include "validate/slurm/undo/undo.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 /* One run of `muster certify`: what its stages share. */
 

@@ -15,8 +15,8 @@
 #include "validate/certify/step/program_probe.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/certify/step/record_source.h"
-#include "validate/slurm/labels.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/labels.h"
+#include "validate/slurm/step/step.h"
 
 /* A step: a program on the nodes of the job is started, read, watched and ended. */
 

@@ -12,8 +12,8 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/step_setup.h"
-#include "validate/slurm/node_lines.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/node_lines.h"
+#include "validate/slurm/step/step.h"
 
 struct answer {
     bool has_started;

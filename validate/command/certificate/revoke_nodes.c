@@ -15,7 +15,7 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
 #include "validate/slurm/revocation.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 static volatile sig_atomic_t interrupted; /* the signal */
 

@@ -15,7 +15,7 @@
 #include "validate/command/node_query.h"
 #include "validate/compare/comparison.h"
 #include "validate/command/compare/show.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 enum { COMPLAINTS = 5 };
 

@@ -12,8 +12,8 @@
 #include "validate/command/node_query.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
-#include "validate/slurm/reach.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/reach.h"
+#include "validate/slurm/step/step.h"
 
 /* Whether the node's slurmd answers: one that does not would keep the whole job from starting. */
 static bool has_slurmd(const struct findings *findings, const char *node)

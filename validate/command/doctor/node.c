@@ -22,7 +22,7 @@
 #include "validate/checks/checks.h"
 #include "validate/command/plugstack.h"
 #include "validate/history/history.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
 
 /* Sets found to the text, and returns the verdict, so that a check can end with it. */

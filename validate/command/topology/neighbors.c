@@ -8,7 +8,7 @@
 #include "lib/fabric/fabric.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 #include "validate/subnet/subnet.h"
 
 /* Prints what this node's lldpd has received, as text and, for muster certify, as records. */

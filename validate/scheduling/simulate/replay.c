@@ -15,7 +15,7 @@
 #include "validate/scheduling/simulate/day.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/undo/undo.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 struct replay {
     const struct verify_setting *setting;

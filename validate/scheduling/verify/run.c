@@ -18,7 +18,7 @@
 #include "lib/constants/policy_constants.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/undo/undo.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 struct verify_run {
     const struct verify_setting *setting;

@@ -8,7 +8,7 @@
 
 #include "lib/base/text.h"
 #include "validate/scheduling/verify/intent.h"
-#include "validate/slurm/probe.h"
+#include "validate/slurm/step/probe.h"
 
 /* What a probe has seen of its jobs, for a judge. Pure. */
 

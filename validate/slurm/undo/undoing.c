@@ -14,7 +14,7 @@
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/operations.h"
-#include "validate/slurm/retest.h"
+#include "validate/slurm/undo/retest.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/undo/journal.h"
 

@@ -37,8 +37,8 @@
 #include "validate/history/stage_values.h"
 #include "validate/localization/localization.h"
 #include "validate/report/recordfile.h"
-#include "validate/slurm/allocation.h"
-#include "validate/slurm/ran.h"
+#include "validate/slurm/job/allocation.h"
+#include "validate/slurm/step/ran.h"
 #include "validate/slurm/revocation.h"
 #include "lib/base/history_figure.h"
 

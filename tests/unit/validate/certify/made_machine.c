@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "validate/command/report.h"
-#include "validate/slurm/ended.h"
+#include "validate/slurm/job/ended.h"
 
 /* The machine of a certification with a made-up cluster: the user is root, the battery's
  * programs exist whether installed or not, no job has ended, and there are no earlier runs to

@@ -11,7 +11,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/doctor/doctor.h"
-#include "validate/slurm/reach.h"
+#include "validate/slurm/step/reach.h"
 
 /* Tests muster doctor on four nodes: how it asks them, and what it reports on Slurm's health
  * check. */

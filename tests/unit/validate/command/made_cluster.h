@@ -6,7 +6,7 @@
  * linked with --wrap=cluster_open,--wrap=cluster_load. */
 
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 enum { MADE_NODES = 4 };
 extern const char *made_comment; /* of each node; "" at first; the cluster does not change it */

@@ -5,7 +5,7 @@
 
 #include "tests/unit/tap.h"
 #include "validate/preflight/preflight.h"
-#include "validate/slurm/reach.h"
+#include "validate/slurm/step/reach.h"
 
 /* Whether a node without an answer is at fault depends on how long it had to answer. */
 

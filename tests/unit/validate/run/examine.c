@@ -10,7 +10,7 @@
 #include "lib/base/record.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* Tests the preflight of `muster run` on a node without a directory for files. A script stands
  * in for the preflight. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/allocation.h"
+#include "validate/slurm/job/allocation.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/memory.h"
+#include "validate/slurm/job/memory.h"
 #include "validate/slurm/release.h"
 #include "validate/slurm/show.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/long_list.h"
-#include "validate/slurm/preempts.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/step/long_list.h"
+#include "validate/slurm/job/preempts.h"
+#include "validate/slurm/job/user.h"
 
 /* Steps on so many nodes that their names fit neither into srun's nor into our own program's
  * command line. A script replaces srun and prints its arguments. */

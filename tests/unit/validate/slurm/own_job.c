@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/own_job.h"
+#include "validate/slurm/job/own_job.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/preempts.h"
+#include "validate/slurm/job/preempts.h"
 
 #include <string.h>
 
 #include "tests/unit/tap.h"
 #include "validate/slurm/release.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 #include <slurm/slurmdb.h> /* after release.h */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "tests/unit/tap.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 static char output_text[200000];
 static volatile sig_atomic_t stop;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/ran.h"
+#include "validate/slurm/step/ran.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/reach.h"
+#include "validate/slurm/step/reach.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/retest.h"
+#include "validate/slurm/undo/retest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

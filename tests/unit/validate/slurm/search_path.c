@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/search_path.h"
+#include "validate/slurm/step/search_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

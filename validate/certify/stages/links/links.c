@@ -21,7 +21,7 @@
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/localization/localization.h"
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 /* Returns the leaf switches of these nodes as muster-links takes them,
  * "leaf1=n[1-2];leaf2=n[3-4]:2"; malloc'd. NULL: not known, or only one. uplink_pairs: [leaf] or

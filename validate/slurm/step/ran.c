@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/ran.h"
+#include "validate/slurm/step/ran.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/memory_stream.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
 
 bool ran_is_true(const struct ran *asked)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/probe.h"
+#include "validate/slurm/step/probe.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/as_user.h"
+#include "validate/slurm/job/as_user.h"
 
 enum { MEMORY_MB = 64 };
 

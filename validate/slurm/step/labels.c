@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/labels.h"
+#include "validate/slurm/step/labels.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/own_job.h"
+#include "validate/slurm/job/own_job.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/complaint.h"
+#include "validate/slurm/step/complaint.h"
 
 #include <string.h>
 

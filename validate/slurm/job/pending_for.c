@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/pending.h"
+#include "validate/slurm/job/pending.h"
 
 #include <ctype.h>
 #include <stdlib.h>

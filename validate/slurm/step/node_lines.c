@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/node_lines.h"
+#include "validate/slurm/step/node_lines.h"
 
 int node_lines_begin(const struct cluster *cluster, const struct hostlist *nodes,
                      node_lines_fn *take, void *context, struct node_lines *lines)

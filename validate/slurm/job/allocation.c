@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/allocation.h"
+#include "validate/slurm/job/allocation.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/as_user.h"
+#include "validate/slurm/job/as_user.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/show.h"
 

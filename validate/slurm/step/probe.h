@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "lib/base/error.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 /* Probe jobs of muster policy: batch jobs that sleep, in the name of a user. */
 

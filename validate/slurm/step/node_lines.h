@@ -3,8 +3,8 @@
 #define MUSTER_NODE_LINES_H
 
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/labels.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/labels.h"
+#include "validate/slurm/step/process.h"
 
 /* Reads the output of a step with labels and one task per node. srun tells which task wrote a line,
  * so no node speaks for another. */

@@ -3,7 +3,7 @@
 #define MUSTER_AS_USER_H
 
 #include "validate/slurm/release.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 /* Internal to validate/slurm: a request about a job, made as the job's user. From 23.11 on a job
  * belongs to the user in the request's credential, whatever root requests. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/reach.h"
+#include "validate/slurm/step/reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "lib/certificate/certificate.h"
 #include "lib/certificate/seal.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
 
 #include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */

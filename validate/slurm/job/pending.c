@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/pending.h"
+#include "validate/slurm/job/pending.h"
 
 #include <errno.h>
 #include <stdlib.h>

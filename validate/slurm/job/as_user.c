@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/as_user.h"
+#include "validate/slurm/job/as_user.h"
 
 #include <errno.h>
 #include <fcntl.h>

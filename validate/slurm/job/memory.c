@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/memory.h"
+#include "validate/slurm/job/memory.h"
 
 #include "validate/slurm/release.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "lib/base/error.h"
-#include "validate/slurm/complaint.h"
+#include "validate/slurm/step/complaint.h"
 
 /* A program that is started, watched and reaped. No shell; the program and what it starts are a
  * process group of their own, so that a Ctrl-C at the terminal reaches only this process and a

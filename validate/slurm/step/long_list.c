@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/long_list.h"
+#include "validate/slurm/step/long_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/retest.h"
+#include "validate/slurm/undo/retest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/step.h"
+#include "validate/slurm/step/step.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "lib/base/memory_stream.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/long_list.h"
-#include "validate/slurm/preempts.h"
+#include "validate/slurm/step/long_list.h"
+#include "validate/slurm/job/preempts.h"
 
 /* srun's command line and what it cannot hold. */
 struct command {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "lib/base/memory_stream.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 enum { LINE_MAX_BYTES = 65536, OUTPUT_MAX_BYTES = 1 << 30 };
 

@@ -7,7 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
-#include "validate/slurm/user.h"
+#include "validate/slurm/job/user.h"
 
 /* A request for an allocation of whole nodes with all that is in them. */
 struct allocation_request {

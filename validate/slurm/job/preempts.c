@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/preempts.h"
+#include "validate/slurm/job/preempts.h"
 
 #include <stdlib.h>
 
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/as_user.h"
+#include "validate/slurm/job/as_user.h"
 
 static int query(job_desc_msg_t *wanted, struct as_user_answer *is_any)
 {

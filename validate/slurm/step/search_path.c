@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/search_path.h"
+#include "validate/slurm/step/search_path.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/hostlist.h"
-#include "validate/slurm/process.h"
+#include "validate/slurm/step/process.h"
 
 /* The steps that run in an allocation: the only place with the command line of srun. */
 
