@@ -155,7 +155,8 @@ struct flow_end {
     const char *rail;
     bool is_shared; /* another rail has its address: a flow to it has an unknown peer */
     size_t slow, all;
-    double mbps, median; /* of its slowest flow: the rate, and the median of the flow's rail */
+    double mbps, median;    /* of its slowest flow: the rate, and the median of the flow's rail */
+    double sends, receives; /* the slowest flow that is not low, out and in, in Mb/s; or INFINITY */
 };
 
 struct ends {
@@ -181,8 +182,10 @@ static int ends_make(const struct watch *watch, struct ends *ends)
             if (!GROW(ends->rows, ends->count) || !GROW(ends->addresses, ends->count))
                 return -1;
             ends->addresses[ends->count] = newest->rails[k].address;
-            ends->rows[ends->count++] =
-                (struct flow_end){.node = &watch->nodes[i], .rail = newest->rails[k].name};
+            ends->rows[ends->count++] = (struct flow_end){.node = &watch->nodes[i],
+                                                          .rail = newest->rails[k].name,
+                                                          .sends = INFINITY,
+                                                          .receives = INFINITY};
         }
     }
     if (ends->count == 0 || name_index_build(ends->addresses, ends->count, &ends->index) != 0)
@@ -253,13 +256,24 @@ static void medians_find(struct rated *flows, size_t count, double *rates)
     }
 }
 
+static bool is_low(const struct rated *flow)
+{
+    return flow->mbps < WATCH_RAIL_LIMIT * flow->median;
+}
+
+/* Whether the flow is low, and not by sharing a rail: that would slow the others there, too. */
+static bool is_slow(const struct rated *flow)
+{
+    double others = fmin(flow->from->sends, flow->to ? flow->to->receives : INFINITY);
+
+    return is_low(flow) && flow->mbps < WATCH_RAIL_LIMIT * others;
+}
+
 static void end_take(struct flow_end *end, const struct rated *flow)
 {
-    bool is_slow = flow->mbps < WATCH_RAIL_LIMIT * flow->median;
-
     end->all++;
-    end->slow += is_slow;
-    if (is_slow && (end->mbps == 0 || flow->mbps < end->mbps)) {
+    end->slow += is_slow(flow);
+    if (is_slow(flow) && (end->mbps == 0 || flow->mbps < end->mbps)) {
         end->mbps = flow->mbps;
         end->median = flow->median;
     }
@@ -292,6 +306,13 @@ void watch_judge_flows(struct judging *judging)
         !(rates = calloc(count, sizeof *rates)))
         goto done;
     medians_find(flows, count, rates);
+    for (size_t i = 0; i < count; i++) {
+        if (is_low(&flows[i]))
+            continue;
+        flows[i].from->sends = fmin(flows[i].from->sends, flows[i].mbps);
+        if (flows[i].to)
+            flows[i].to->receives = fmin(flows[i].to->receives, flows[i].mbps);
+    }
     for (size_t i = 0; i < count; i++) {
         end_take(flows[i].from, &flows[i]);
         if (flows[i].to)

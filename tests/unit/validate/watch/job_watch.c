@@ -457,6 +457,13 @@ static void test_connections(void)
     nodes[0].far_mbps = nodes[1].far_mbps = 45;
     finds_after(24, "pass", "nor are slow connections without a common end");
     set_healthy();
+    nodes[0].flow_mbps[0] = 95;
+    nodes[0].far_mbps = 80;
+    finds_after(24, "pass", "nor is a path slow whose connection shares a rail with another");
+    nodes[0].flow_mbps[0] = 190;
+    nodes[0].far_mbps = 45;
+    finds_after(24, "warn rail_straggles n1 eth1", "... but one that is slow beside the other");
+    set_healthy();
     set_each(flow_mbps[1] = 18);
     finds_after(24, "pass", "nor is a rail slow whose speed differs from the others");
     set_healthy();
