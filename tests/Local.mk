@@ -20,7 +20,8 @@ tests_rdma_completions_LDADD = $(libverbs) $(libbattery) $(IBVERBS_LIBS)
 endif HAVE_IBVERBS
 
 EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject tests/campaign/summary tests/campaign/results.jsonl \
-	tests/campaign/mutants tests/campaign/mutants.jsonl tests/campaign/soak tests/campaign/soak.jsonl tests/campaign/restarts.jsonl
+	tests/campaign/mutants tests/campaign/mutants.jsonl tests/campaign/soak tests/campaign/soak.jsonl tests/campaign/restarts.jsonl \
+	tests/campaign/watch.jsonl
 
 # Stand-ins for libraries, each built from one file. NAME-old.so is an older version of the library,
 # NAME-hip.so is AMD's counterpart.

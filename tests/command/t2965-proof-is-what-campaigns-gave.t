@@ -70,6 +70,29 @@ output=$("$summary" "$work/both")
 like "$output" '\| node \| `muster run --spares=1` \| 3 \| 2 \| 2 \| 30 s \| 40 s \|' 'killed jobs: the time that they lost'
 like "$output" 'requeue` \| 3 \| 1 \| 0 \| - \| - \|' '... and jobs that did not complete'
 
+watched() { # KIND SIGHT OUTCOME SECONDS WATCHED ALARMS
+    echo "{\"commit\": \"c0ffee\", \"processors\": 2, \"load\": 3, \"beside\": \"builds\", \"nodes\": 4, \"round\": 1," \
+        "\"kind\": \"$1\", \"sight\": \"$2\", \"target\": \"n2 eth1\", \"outcome\": \"$3\", \"named\": \"\"," \
+        "\"seconds\": $4, \"watched\": $5, \"alarms\": $6}"
+}
+{
+    cat "$work/healthy"
+    watched rank-stopped alarm right 7.5 450 0
+    watched rank-stopped alarm wrong 20 450 1
+    watched rank-dawdles blind missed null 900 0
+    watched none quiet right null 1800 0
+    watched suspended quiet wrong null 1800 2
+} >"$work/both"
+output=$("$summary" "$work/both")
+like "$output" '\| rank stopped \| warn or fail \| 3 \| 2 \| 1 \| 9 to 91 % \| 0 \| 0 \| 0 \| 1 \| 8 \(8\) \|' \
+    'faults in a running job: what was named, and when'
+like "$output" '\| rank dawdles \| cannot see it \| 3 \| 1 \| 0 \| 0 to 79 % \| 0 \| 0 \| 1 \| 0 \| - \|' '... what cannot be seen has a row, too'
+like "$output" '\| before a fault \| 3 \| 3 \| 2 \| 0.5 \| 1 \| 2.0 \|' '... false alarms before a fault'
+like "$output" '\| suspended \| 3 \| 1 \| 0 \| 0.5 \| 2 \| 4.0 \|' '... and of what is no fault'
+like "$output" '\| all \| 3 \| 5 \| 3 \| 1.5 \| 3 \| 2.0 \|' '... and of all'
+like "$output" '\| muster watch \| .* \| 0.20 \(4 to 62 %\) \| 0.33 \(.*\); .* 0.50 \(.*\) \| 8 s \(median\)' '... precision and recall'
+like "$output" '\| Minder \|.*\| 0.904 \|' '... beside those of others'
+
 result healthy perhaps 0 >>"$work/results"
 is "$("$summary" "$work/results" 2>&1)" \
     "summary: $work/results:23: no result: outcome 'perhaps', not one of right, partly, unknown, missed, wrong" \

@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	tests/lab/release.sh \
 	tests/lab/root \
 	tests/lab/slurm.sh \
+	tests/lab/training.c \
 	tests/lab/t1000-lab-names-bad-input.t \
 	tests/lab/t1001-lab-up-runs-mpi.t \
 	tests/lab/t1002-gres-isolates-devices.t \
@@ -59,6 +60,7 @@ EXTRA_DIST += \
 	tests/lab/t1703-chains-pass-on-what-comes.t \
 	tests/lab/campaign-faults \
 	tests/lab/campaign-restarts \
+	tests/lab/campaign-watch \
 	tests/lab/campaign.sh \
 	tests/lab/certify.sh \
 	tests/lab/madeup.sh \

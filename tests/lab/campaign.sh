@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # campaign.sh - for campaign-faults: certifies labs while the machine has other work, and counts verdicts and
-# drains against innocent nodes.
+# drains against innocent nodes. campaign-watch uses campaign_is_current only.
 #
 #   campaign_healthy 10 4 8 16    # ten certifications of healthy labs of 4, 8 and 16 nodes
 #   campaign_busy 20              # twenty certifications with each fault that belongs to no node
