@@ -199,7 +199,8 @@ static int ends_make(const struct watch *watch, struct ends *ends)
     return 0;
 }
 
-/* Collects the flows that have a rate. Returns their number. */
+/* Collects the flows that have a rate, of nodes whose data moves: the last rates before a pause are
+ * few. Returns their number. */
 static size_t flows_rate(const struct watch *watch, const struct ends *ends, struct rated **flows)
 {
     size_t count = 0, own = 0; /* own: the first end of the node */
@@ -208,7 +209,7 @@ static size_t flows_rate(const struct watch *watch, const struct ends *ends, str
         const struct watch_node *node = &watch->nodes[i];
         const struct watch_sample *newest = watch_newest(node);
 
-        for (size_t k = 0; newest && k < newest->flow_count; k++) {
+        for (size_t k = 0; newest && isnan(node->quiet_since_s) && k < newest->flow_count; k++) {
             const struct watch_flow *flow = &newest->flows[k];
             double mbps = flow_mbps(node, flow);
             const struct watch_rail *rail = watch_rail_find(newest, flow->rail);

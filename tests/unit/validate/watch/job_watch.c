@@ -467,6 +467,13 @@ static void test_connections(void)
     set_each(flow_mbps[1] = 18);
     finds_after(24, "pass", "nor is a rail slow whose speed differs from the others");
     set_healthy();
+    job_begin(20);
+    nodes[0].flow_mbps[1] = 45;
+    watch_for(6);
+    set_no_data();
+    nodes[2].is_silent = true;
+    finds_after(14, "pass", "the last rates are not judged while the job waits for a silent node");
+    job_begin(0);
     nodes[2].flow_mbps[1] = 0;
     finds_after(24, "pass", "a connection not limited by the network has no rate");
     nodes[2].flow_mbps[1] = 45;
