@@ -77,6 +77,17 @@ bool watch_is_silent(const struct judging *judging, const struct watch_node *nod
     return judging->now_s - heard_s > watch_silence_s(judging->watch);
 }
 
+bool watch_is_busy(const struct watch *watch, const struct watch_node *node)
+{
+    const struct watch_sample *newest = watch_newest(node);
+
+    for (size_t k = 0; newest && k < newest->rank_count; k++)
+        if (newest->ranks[k].step == watch->step &&
+            watch_queued_share(node, &newest->ranks[k]) > WATCH_QUEUED_LIMIT)
+            return true;
+    return false;
+}
+
 struct watch_finding *watch_finding_add(struct judging *judging, enum verdict verdict,
                                         enum fault_code code, const char *node, const char *part)
 {
@@ -156,6 +167,8 @@ static void count_nodes(struct judging *judging)
             judging->silent++; /* its last sample is out of date */
             continue;
         }
+        if (watch_is_busy(watch, node))
+            judging->busy = node->name;
         judging->ready += watch_sample_before(node) != NULL;
         judging->moving += isnan(node->quiet_since_s);
         judging->moved += node->has_moved;
@@ -164,15 +177,8 @@ static void count_nodes(struct judging *judging)
             fmin(judging->quiet_s, isnan(node->quiet_since_s) || watch_is_uncounted(node)
                                        ? 0
                                        : judging->now_s - node->quiet_since_s);
-        for (size_t k = 0; newest && k < newest->rank_count; k++) {
-            const struct watch_rank *rank = &newest->ranks[k];
-
-            if (rank->step != watch->step)
-                continue;
-            judging->ranks++;
-            if (watch_queued_share(node, rank) > WATCH_QUEUED_LIMIT)
-                judging->busy = node->name;
-        }
+        for (size_t k = 0; newest && k < newest->rank_count; k++)
+            judging->ranks += newest->ranks[k].step == watch->step;
     }
 }
 

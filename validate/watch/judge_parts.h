@@ -31,6 +31,9 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
 /* Whether the node sends no samples. */
 bool watch_is_silent(const struct judging *judging, const struct watch_node *node);
 
+/* Whether a rank of the judged step waits for a processor for much of its time there. */
+bool watch_is_busy(const struct watch *watch, const struct watch_node *node);
+
 /* ranks.c: stopped, blocked or ended ranks; NCCL's RAS answer (returns whether the job hangs by
  * it); a job without traffic; nodes and ranks that differ */
 void watch_judge_conditions(struct judging *judging);

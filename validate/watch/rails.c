@@ -284,11 +284,16 @@ static void end_take(struct flow_end *end, const struct rated *flow)
 static void end_print(struct judging *judging, const struct flow_end *end,
                       const struct flow_end *other)
 {
-    FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, end->node->name, end->rail,
+    const struct watch *watch = judging->watch;
+    bool is_busy = watch_is_busy(watch, end->node) || (other && watch_is_busy(watch, other->node));
+
+    FINDING(judging, is_busy ? VERDICT_UNKNOWN : VERDICT_WARN, FAULT_RAIL_STRAGGLES,
+            end->node->name, end->rail,
             "%zu of %zu TCP connections by %s are slow: the least sends at %.0f Mb/s, the median "
-            "of the job's by that rail at %.0f%s%s",
+            "of the job's by that rail at %.0f%s%s%s",
             end->slow, end->all, end->rail, end->mbps, end->median,
-            other ? "; it may be the path to " : "", other ? other->node->name : "");
+            other ? "; it may be the path to " : "", other ? other->node->name : "",
+            is_busy ? "; but ranks wait for processors: the machine is busy" : "");
 }
 
 /* Reports the rail most of whose flows, in and out, are slow; or the two rails between which all

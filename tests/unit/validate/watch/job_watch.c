@@ -446,6 +446,11 @@ static void test_connections(void)
     nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
     finds_after(20, "warn rail_straggles n3 eth2",
                 "a rail with slow connections in and out is named");
+    nodes[2].queued = 0.5;
+    finds_after(20, "unknown rail_straggles n3 eth2", "... on a busy node it is unknown");
+    nodes[2].queued = 0;
+    nodes[3].queued = 0.5;
+    finds_after(20, "warn rail_straggles n3 eth2", "... but not if another node is busy");
     set_healthy();
     finds_after(24, "pass", "... and not after that");
     nodes[2].flow_mbps[1] = 45;
