@@ -173,6 +173,13 @@ void request_release(struct collective_request *request)
     cached->users--;
 }
 
+/* Whether the operation is defined on the type. A plan serves all operations. */
+static bool is_op_defined(const struct collective_call *call)
+{
+    return !collective_kind_reduces(call->kind) ||
+           ((unsigned)call->op < REDUCE_OPS && reduce_applies(call->type, call->op));
+}
+
 /* Finds the plan for the call, or makes it. */
 static struct cached_plan *find_plan(struct collective *collective,
                                      const struct collective_call *call, struct error *err)
@@ -182,7 +189,7 @@ static struct cached_plan *find_plan(struct collective *collective,
     const struct algorithm *algorithm;
     struct plan_shape shape;
 
-    if (cached)
+    if (cached && is_op_defined(call))
         return cached;
     if (collective_shape(collective, call, &shape, err) < 0)
         return NULL;

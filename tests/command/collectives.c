@@ -358,10 +358,15 @@ static void test_refusals(struct collective *collective, struct buffers *buffers
     struct collective_request *request;
     struct error err;
 
-    call.op = REDUCE_BAND;
-    check(collective_start(collective, &call, &request, &err) < 0 &&
-              strcmp(err.text, "allreduce: band is not defined on fp32") == 0,
-          "an operation that the type lacks is refused", NULL);
+    prepare(&good, buffers);
+    for (int i = 0; i < 2; i++) {
+        call.op = REDUCE_BAND;
+        check(collective_start(collective, &call, &request, &err) < 0 &&
+                  strcmp(err.text, "allreduce: band is not defined on fp32") == 0,
+              "an operation that the type lacks is refused",
+              i > 0 ? "after one that it has" : NULL);
+        check(collective_run(collective, &good, &err) == 0, "a sum is not", NULL);
+    }
     call = good;
     call.algorithm = algorithm_find(COLLECTIVE_ALL_GATHER, "ring");
     check(collective_start(collective, &call, &request, &err) < 0 &&
