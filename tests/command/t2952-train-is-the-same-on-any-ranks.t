@@ -68,6 +68,16 @@ for strategy in ddp zero3; do
     ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.9 * $plain_MB) }"
 done
 
+# An algorithm is used where it applies, not on one node or with a wire format that it lacks.
+for option in --algorithm=hierarchical '--algorithm=rabenseifner --wire=int8'; do
+    wire=$(grep -o -- '--wire=.*' <<<"$option")
+    train_ranks 2 "${wide[@]::7}" ${wire:+"$wire"} --json >out 2>err
+    plain=$(losses)
+    # shellcheck disable=SC2086 # two words
+    train_ranks 2 "${wide[@]::7}" $option --json >out 2>err
+    is "$?:$(losses)" "0:$plain" "$option where it does not apply: the losses without it"
+done
+
 # The window of gathered units changes no digit of the losses, and is not exceeded.
 for window in 1 2 3 none; do
     train_ranks 2 "${large[@]}" --strategy=zero3 --window="$window" >out 2>err

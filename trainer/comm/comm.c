@@ -266,22 +266,18 @@ static void note_choice(struct tuning *tuning, const struct comm_choice *choice)
 
 /* Sets algorithm and wire of the call by the figures, if the communicator leaves them to be chosen.
  * The rest is as without figures, so that choosing the wire alone changes no bit. */
-static void choose(struct comm *comm, struct collective_call *call)
+static void choose(struct comm *comm, const struct plan_shape *shape, struct collective_call *call)
 {
     struct chooser *chooser = comm->tuned_comm.chooser;
-    struct plan_shape shape;
     bool may_code = comm->chooses_wire && call->kind != COLLECTIVE_ALL_GATHER, is_both = false;
     const struct algorithm *algorithm;
     struct wire_choice wire;
-    struct error err;
 
-    if (collective_shape(comm->collective, call, &shape, &err) < 0)
-        watch_fault("%s", err.text);
     if (call->algorithm) {
         algorithm = call->algorithm;
     } else if (comm->chooses_algorithm) {
-        struct choice choice = may_code ? chooser_pick_wire(chooser, &shape, ELEMENT_REAL, &wire)
-                                        : chooser_pick(chooser, &shape, ELEMENT_REAL);
+        struct choice choice = may_code ? chooser_pick_wire(chooser, shape, ELEMENT_REAL, &wire)
+                                        : chooser_pick(chooser, shape, ELEMENT_REAL);
 
         if (isnan(choice.predicted_us))
             watch_fault("out of memory");
@@ -289,20 +285,20 @@ static void choose(struct comm *comm, struct collective_call *call)
         algorithm = choice.algorithm;
         call->segment_bytes = choice.segment_bytes;
     } else {
-        algorithm = algorithm_default(&shape);
+        algorithm = algorithm_default(shape);
     }
     call->algorithm = algorithm;
     if (call->segment_bytes == 0)
-        call->segment_bytes = algorithm_default_segment(&shape) * shape.element_bytes;
+        call->segment_bytes = algorithm_default_segment(shape) * shape->element_bytes;
     if (!is_both)
-        wire = chooser_wire(chooser, &shape, ELEMENT_REAL, algorithm, call->segment_bytes);
+        wire = chooser_wire(chooser, shape, ELEMENT_REAL, algorithm, call->segment_bytes);
     if (isnan(wire.as_is_us))
         watch_fault("out of memory");
     if (may_code)
         call->wire = wire.wire;
     note_choice(comm->tuning,
                 &(struct comm_choice){collective_kind_name(call->kind), algorithm->name,
-                                      wire_name(call->wire), chooser_bytes(&shape), wire.as_is_us,
+                                      wire_name(call->wire), chooser_bytes(shape), wire.as_is_us,
                                       wire.lossless_us});
 }
 
@@ -318,12 +314,18 @@ static struct collective_request *start(struct comm *comm, enum collective_kind 
                                    .count = count,
                                    .wire = kind == COLLECTIVE_ALL_GATHER ? WIRE_AS_IS : comm->wire};
     struct collective_request *request;
+    const struct algorithm *wanted = NULL;
+    struct plan_shape shape;
     struct error err;
 
+    if (collective_shape(comm->collective, &call, &shape, &err) < 0)
+        watch_fault("%s", err.text);
     if (comm->algorithm)
-        call.algorithm = algorithm_find(kind, comm->algorithm);
+        wanted = algorithm_find(kind, comm->algorithm);
+    if (wanted && algorithm_applies(wanted, &shape))
+        call.algorithm = wanted;
     if (comm->tuning)
-        choose(comm, &call);
+        choose(comm, &shape, &call);
     if (collective_start(comm->collective, &call, &request, &err) != 0)
         watch_fault("%s", err.text);
     return request;

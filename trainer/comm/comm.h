@@ -42,7 +42,7 @@ extern const char *(*world_rank_name)(int rank);
 /* The same for a rank of the communicator. Valid until the next call. */
 const char *comm_rank_name(const struct comm *comm, int rank);
 
-/* Sets the algorithm of collectives started from now on, for kinds that have it. NULL: chosen by
+/* Sets the algorithm of collectives started from now on, where it applies. NULL: chosen by
  * kind and size alone, so that sums have the same bits on every machine; "measured": chosen by the
  * figures of comm_measure(). */
 void comm_set_algorithm(struct comm *comm, const char *algorithm);
