@@ -53,7 +53,7 @@ static int write_tokens(const char *text, const char *tokens)
         return 1;
     }
     printf("%s: %llu tokens, vocabulary of 256\n", tokens, (unsigned long long)count);
-    return 0;
+    return stdout_flush(set.name) != 0;
 }
 
 int tokenize_main(int argc, char **argv)
@@ -65,7 +65,7 @@ int tokenize_main(int argc, char **argv)
 
     if (request != OPTION_RUN && request != OPTION_MISUSE) {
         option_set_print(&set, request, stdout);
-        return stdout_flush("muster-train tokenize") != 0;
+        return stdout_flush(set.name) != 0;
     }
     if (request == OPTION_MISUSE || argc - optind != 2) {
         fprintf(stderr, "%s: %s; see %s --help\n", set.name,

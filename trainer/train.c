@@ -144,7 +144,7 @@ static int train(struct training *training, struct saver *saver)
     if (options->is_dry) {
         if (world.rank == 0)
             report_forecast(training);
-        return 0;
+        return stdout_flush("muster-train") != 0;
     }
     saves = saver != NULL;
     while (training->step < options->steps && !result.signal) {

@@ -146,6 +146,11 @@ is "$?" 143 'SIGHUP that nohup ignores does not end it, SIGTERM does'
 "$train" "${small[@]}" >/dev/full 2>err
 is "$?/$(cat err)" '1/muster-train: standard output: No space left on device' \
     'a full standard output is an error'
+"$train" "${small[@]}" --dry-run >/dev/full 2>err
+is "$?/$(cat err)" '1/muster-train: standard output: No space left on device' '... also for a plan'
+"$train" tokenize --force text tokens >/dev/full 2>err
+is "$?/$(cat err)" '1/muster-train tokenize: standard output: No space left on device' \
+    '... and for the number of tokens'
 "$train" --help >/dev/full 2>/dev/null
 is "$?" 1 '... also with --help'
 done_testing
