@@ -35,22 +35,20 @@ struct layout *layout_find(MPI_Comm comm, struct error *err)
 {
     struct layout *layout = NULL;
     struct rank_location own = {{0}}, *all;
-    int rank, ranks, code, lacks;
+    int rank, ranks, status;
 
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     all = calloc((size_t)ranks, sizeof *all);
-    code = find_location(comm, rank, &own);
-    /* what one lacks is known to all, so that none waits for it */
-    lacks = all == NULL || code != MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (!lacks)
-        code = PMPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
-    if (!lacks && code == MPI_SUCCESS)
+    status = all != NULL ? 0 : error_set(err, "out of memory");
+    if (find_location(comm, rank, &own) != MPI_SUCCESS)
+        status = error_set(err, "MPI does not report where ranks run");
+    if (collective_agree(comm, status, err) == 0 && all != NULL) {
+        PMPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
         layout = layout_make(ranks, all[0].node, all[0].leaf, sizeof *all);
+        if (layout == NULL)
+            error_set(err, "out of memory");
+    }
     free(all);
-    if (layout == NULL)
-        error_set(err,
-                  code == MPI_SUCCESS ? "out of memory" : "MPI does not report where ranks run");
     return layout;
 }

@@ -304,10 +304,12 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
 {
     struct tuned *tuned = calloc(1, sizeof *tuned);
     struct layout *layout = layout_find(comm, err);
-    int rank, status = tuned != NULL && layout != NULL ? 0 : error_set(err, "out of memory");
+    int rank, status = layout != NULL ? 0 : -1;
 
     *out = NULL;
     PMPI_Comm_rank(comm, &rank);
+    if (tuned == NULL)
+        status = error_set(err, "out of memory");
     status = collective_agree(comm, status, err);
     if (status == 0) {
         tuned->with_mpi = options->with_mpi;
@@ -342,13 +344,15 @@ void tuned_destroy(struct tuned *tuned)
 int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_comm *tuned_comm,
                       struct error *err)
 {
-    int *ring = NULL, status;
+    int *ring = NULL, status = -1;
 
     memset(tuned_comm, 0, sizeof *tuned_comm);
     tuned_comm->layout = layout_find(comm, err);
-    if (tuned_comm->layout != NULL)
+    if (tuned_comm->layout != NULL) {
         ring = calloc((size_t)tuned_comm->layout->ranks, sizeof *ring);
-    status = collective_agree(comm, ring != NULL ? 0 : error_set(err, "out of memory"), err);
+        status = ring != NULL ? 0 : error_set(err, "out of memory");
+    }
+    status = collective_agree(comm, status, err);
     if (status == 0) {
         layout_ring(tuned_comm->layout, ring);
         status =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* To be preloaded. With ODD_MPI=foreign, MPI claims to be another one, in a long version text; with
- * ODD_MPI=full, it has no communicator left. Its mpi_finalize_() of Fortran prints "odd". */
+ * ODD_MPI=full, it has no communicator left; with ODD_MPI=blind, none for the ranks of a node. Its
+ * mpi_finalize_() of Fortran prints "odd". */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -31,6 +32,16 @@ int PMPI_Comm_split(void *comm, int color, int key, void **made)
         return real(comm, color, key, made);
     PMPI_Comm_call_errhandler(comm, ERR_OTHER);
     return ERR_OTHER;
+}
+
+int PMPI_Comm_split_type(void *comm, int type, int key, void *info, void **made);
+int PMPI_Comm_split_type(void *comm, int type, int key, void *info, void **made)
+{
+    __typeof__(&PMPI_Comm_split_type) real;
+    void *found = dlsym(RTLD_NEXT, __func__);
+
+    memcpy(&real, &found, sizeof real);
+    return is_odd("blind") ? ERR_OTHER : real(comm, type, key, info, made);
 }
 
 int PMPI_Get_library_version(char *version, int *length);

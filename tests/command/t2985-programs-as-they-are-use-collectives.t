@@ -96,6 +96,11 @@ is "$?" 0 'an MPI without a communicator for the library'
 like "$text" '^right$' '... right'
 like "$text" '^muster: collectives of a communicator left to MPI: MPI_Comm_split failed$' \
     '... with a message'
+ODD_MPI=blind MUSTER_COLLECTIVES=ring run 2 "$program"
+is "$?" 0 'an MPI that does not report which ranks share a node'
+like "$text" '^right$' '... right'
+like "$text" '^muster: MUSTER_COLLECTIVES: MPI does not report where ranks run; collectives left to MPI$' \
+    '... with a message'
 library=$plain
 
 code=$(sed 's/.*"\(.*\)"/\1/' "$top_builddir/collectives/pmpi/preloaded-code.h")
