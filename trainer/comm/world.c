@@ -89,34 +89,15 @@ static int gather_hosts(struct world *world, struct error *err)
 
 static void start_watch(const struct world *world, double limit_s)
 {
-    struct watch_config config = {.program = "muster-train",
-                                  .rank = world->rank,
-                                  .size = world->ranks,
-                                  .nodes = world->names,
-                                  .time_limit_s = limit_s,
-                                  .patience_s = TRAIN_PATIENCE_S,
-                                  .abort_job = abort_job};
-    struct heartbeat_endpoint endpoint = {.address_count = 0};
-    struct error err = {""};
-    int socket = -1;
+    const struct watch_config config = {.program = "muster-train",
+                                        .rank = world->rank,
+                                        .size = world->ranks,
+                                        .nodes = world->names,
+                                        .time_limit_s = limit_s,
+                                        .patience_s = TRAIN_PATIENCE_S,
+                                        .abort_job = abort_job};
 
-    if (world->rank == 0) {
-        socket = heartbeat_listen(NULL, false, &endpoint, &err);
-        if (socket < 0 || watch_start_monitor(&config, socket, &endpoint, &err) != 0) {
-            fprintf(stderr, "muster-train: cannot monitor the ranks: %s\n", err.text);
-            endpoint.address_count = 0;
-        }
-    }
-    MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (world->rank != 0) {
-        if (endpoint.address_count > 0)
-            socket =
-                heartbeat_connect(&endpoint, world->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
-        watch_start_member(&config, socket, &err);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (world->rank == 0)
-        watch_all_joined();
+    program_watch(&config, NULL);
 }
 
 /* Restores train.c's handlers, with which signals end the job after a step: those of the watch end
@@ -130,7 +111,6 @@ static void restore_signals(const struct sigaction *interrupt, const struct siga
 static void start_mpi(struct world *world, double limit_s)
 {
     struct sigaction interrupt, terminate;
-    MPI_Errhandler handler;
     int provided;
 
     /* Ranks that wait must not take processors from ranks that work. */
@@ -141,13 +121,7 @@ static void start_mpi(struct world *world, double limit_s)
     if (isfinite(limit_s)) /* a user's job may take any time to start */
         watchdog_start(limit_s, abort_job);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    launcher_barrier();
-    watchdog_has_mpi();
-    MPI_Comm_create_errhandler(program_mpi_error, &handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    MPI_Errhandler_free(&handler);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world->ranks);
+    program_has_mpi(&world->rank, &world->ranks);
     restore_signals(&interrupt, &terminate);
 }
 
@@ -175,7 +149,6 @@ int world_init(bool is_json, double limit_s, struct world *world, struct error *
     sigaction(SIGTERM, NULL, &terminate);
     peer_exchange(MPI_COMM_WORLD, true);
     start_watch(world, limit_s);
-    watchdog_stop();
     restore_signals(&interrupt, &terminate);
     return 0;
 }

@@ -90,7 +90,8 @@ static void set_default(const char *name, const char *value)
     setenv(name, value, 0);
 }
 
-void program_mpi_error(MPI_Comm *comm, int *code, ...)
+/* MPI_Comm_errhandler_function: ends this rank with the error. */
+static void end_with_error(MPI_Comm *comm, int *code, ...)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -98,6 +99,19 @@ void program_mpi_error(MPI_Comm *comm, int *code, ...)
     (void)comm;
     MPI_Error_string(*code, text, &length);
     watch_fault("%.*s", length, text);
+}
+
+void program_has_mpi(int *rank, int *size)
+{
+    MPI_Errhandler handler;
+
+    launcher_barrier();
+    watchdog_has_mpi();
+    MPI_Comm_create_errhandler(end_with_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
 }
 
 static void *allocate(size_t count, size_t size)
@@ -165,37 +179,44 @@ const char *program_management(const struct program *program)
                                                           : program->conf.management_interface;
 }
 
-static void start_watch(struct program *program)
+void program_watch(const struct watch_config *config, const char *interface)
 {
-    struct watch_config config = {.program = program->spec->name,
-                                  .rank = program->rank,
-                                  .size = program->size,
-                                  .nodes = program->name_of,
-                                  .time_limit_s = program->common.time_limit_s,
-                                  .abort_job = abort_job};
     struct heartbeat_endpoint endpoint = {.address_count = 0};
     struct error err = {""};
     int socket = -1, result = 0;
 
-    if (program->rank == 0) {
-        socket = heartbeat_listen(program->conf.management_interface, true, &endpoint, &err);
+    if (config->rank == 0) {
+        socket = heartbeat_listen(interface, true, &endpoint, &err);
         if (socket >= 0)
-            result = watch_start_monitor(&config, socket, &endpoint, &err);
+            result = watch_start_monitor(config, socket, &endpoint, &err);
         if (socket < 0 || result != 0) {
-            fprintf(stderr, "%s: cannot monitor the ranks: %s\n", program->spec->name, err.text);
+            fprintf(stderr, "%s: cannot monitor the ranks: %s\n", config->program, err.text);
             endpoint.address_count = 0;
         }
     }
     sleeping_bcast(&endpoint, sizeof endpoint, 0, MPI_COMM_WORLD);
-    if (program->rank != 0) {
+    if (config->rank != 0) {
         if (endpoint.address_count > 0)
-            socket = heartbeat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS,
-                                       &err);
-        watch_start_member(&config, socket, &err);
+            socket =
+                heartbeat_connect(&endpoint, config->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
+        watch_start_member(config, socket, &err);
     }
     sleeping_barrier(MPI_COMM_WORLD);
-    if (program->rank == 0)
+    if (config->rank == 0)
         watch_all_joined();
+    watchdog_stop();
+}
+
+static void start_watch(const struct program *program)
+{
+    const struct watch_config config = {.program = program->spec->name,
+                                        .rank = program->rank,
+                                        .size = program->size,
+                                        .nodes = program->name_of,
+                                        .time_limit_s = program->common.time_limit_s,
+                                        .abort_job = abort_job};
+
+    program_watch(&config, program->conf.management_interface);
 }
 
 static void *inject_run(void *argument)
@@ -301,7 +322,6 @@ static void set_mpi_defaults(const struct program *program)
 void program_start(struct program *program, const struct program_spec *spec, void *context,
                    int argc, char **argv)
 {
-    MPI_Errhandler handler;
     int provided;
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
@@ -316,18 +336,11 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     watchdog_start(program->common.time_limit_s, abort_job);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     program->mpi_ready = clock_epoch_s();
-    launcher_barrier();
-    watchdog_has_mpi();
-    MPI_Comm_create_errhandler(program_mpi_error, &handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    MPI_Errhandler_free(&handler);
-    MPI_Comm_rank(MPI_COMM_WORLD, &program->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &program->size);
+    program_has_mpi(&program->rank, &program->size);
     check_inject_rank(program);
     gather_names(program);
     peer_exchange(MPI_COMM_WORLD, program->is_leader);
     start_watch(program);
-    watchdog_stop();
     start_inject(program);
 }
 

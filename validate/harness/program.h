@@ -59,8 +59,12 @@ void program_phase(struct program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void program_step(struct program *program);
 
-/* MPI_Comm_errhandler_function: ends this rank with the error. */
-void program_mpi_error(MPI_Comm *comm, int *code, ...);
+/* The parts of program_start() that follow MPI_Init(), for programs with options of another kind.
+ * All ranks. program_has_mpi() waits until all have started, and from then on an error of MPI ends
+ * its rank. program_watch() starts the watch, which connects over the management interface (NULL or
+ * "": any), and stops the watchdog. */
+void program_has_mpi(int *rank, int *size);
+void program_watch(const struct watch_config *config, const char *interface);
 
 /* Returns the name of this node's management interface; may be "". */
 const char *program_management(const struct program *program);
