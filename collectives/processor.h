@@ -3,13 +3,13 @@
 #define MUSTER_PROCESSOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The instruction sets for which compilers turn loops of plain C into vectors. */
 enum processor {
     PROCESSOR_ANY,
     PROCESSOR_AVX2,
     PROCESSOR_AVX512, /* F, BW, DQ, VL */
-    PROCESSORS
 };
 
 #define PROCESSOR_TARGET_AVX2 __attribute__((target("avx2")))
@@ -30,6 +30,32 @@ static inline bool processor_runs(unsigned processor)
 #endif
     return false;
 }
+
+/* Expands define(path, target) for each of them, in their order. */
+#ifdef __x86_64__
+#define PROCESSOR_EACH(define)                                                                     \
+    define(portable, ) define(avx2, PROCESSOR_TARGET_AVX2) define(avx512, PROCESSOR_TARGET_AVX512)
+#else
+#define PROCESSOR_EACH(define) define(portable, )
+#endif
+
+/* Defines the function path_at(number), whose contract its header has, and `best`, the last path
+ * that this machine runs, chosen before main(), so that threads need no synchronization.
+ * row(path, target): a path of this type, which is a pointer, and a comma. */
+#define PROCESSOR_PATHS(type, path_at, row)                                                        \
+    static type const paths[] = {PROCESSOR_EACH(row)};                                             \
+    type path_at(unsigned number)                                                                  \
+    {                                                                                              \
+        bool has = number < sizeof paths / sizeof *paths && processor_runs(number);                \
+                                                                                                   \
+        return has ? paths[number] : NULL;                                                         \
+    }                                                                                              \
+    static type best;                                                                              \
+    __attribute__((constructor)) static void choose_best(void)                                     \
+    {                                                                                              \
+        for (unsigned number = 0; path_at(number); number++)                                       \
+            best = path_at(number);                                                                \
+    }
 
 /* Pauses between two polls of memory that another processor writes. */
 static inline void processor_pause(void)

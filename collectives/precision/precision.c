@@ -219,35 +219,10 @@ INLINE void int8_widen_all(const int8_t *in, const float *scales, size_t count, 
     static const struct precision_path path##_path = {#path, path##_narrow, path##_widen,          \
                                                       path##_int8_narrow, path##_int8_widen};
 
-DEFINE_PATH(portable, )
-#ifdef __x86_64__
-DEFINE_PATH(avx2, PROCESSOR_TARGET_AVX2)
-DEFINE_PATH(avx512, PROCESSOR_TARGET_AVX512)
-#endif
+PROCESSOR_EACH(DEFINE_PATH)
 
-static const struct precision_path *const paths[PROCESSORS] = {
-    [PROCESSOR_ANY] = &portable_path,
-#ifdef __x86_64__
-    [PROCESSOR_AVX2] = &avx2_path,
-    [PROCESSOR_AVX512] = &avx512_path,
-#endif
-};
-
-const struct precision_path *precision_path_at(unsigned number)
-{
-    return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
-}
-
-/* Chosen before main(), so that threads need no synchronization. */
-static const struct precision_path *best = &portable_path;
-
-__attribute__((constructor)) static void choose_best(void)
-{
-    const struct precision_path *path;
-
-    for (unsigned number = 0; (path = precision_path_at(number)); number++)
-        best = path;
-}
+#define ROW(path, target) &path##_path,
+PROCESSOR_PATHS(const struct precision_path *, precision_path_at, ROW)
 
 void precision_narrow(enum precision precision, const float *in, size_t count, void *out)
 {

@@ -53,29 +53,8 @@ static void portable_copy(void *out, const void *in, size_t bytes)
 }
 #endif
 
-static nontemporal_copy_fn *const paths[PROCESSORS] = {
-    [PROCESSOR_ANY] = portable_copy,
-#ifdef __x86_64__
-    [PROCESSOR_AVX2] = avx2_copy,
-    [PROCESSOR_AVX512] = avx512_copy,
-#endif
-};
-
-nontemporal_copy_fn *nontemporal_path_at(unsigned number)
-{
-    return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
-}
-
-/* Chosen before main(), so that threads need no synchronization. */
-static nontemporal_copy_fn *best = portable_copy;
-
-__attribute__((constructor)) static void choose_best(void)
-{
-    nontemporal_copy_fn *path;
-
-    for (unsigned number = 0; (path = nontemporal_path_at(number)); number++)
-        best = path;
-}
+#define ROW(path, target) path##_copy,
+PROCESSOR_PATHS(nontemporal_copy_fn *, nontemporal_path_at, ROW)
 
 void nontemporal_copy(void *out, const void *in, size_t bytes)
 {

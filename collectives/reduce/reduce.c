@@ -159,35 +159,10 @@ INLINE void half_pair(enum precision precision, enum reduce_op op, const void *l
     }                                                                                              \
     static const struct reduce_path path##_path = {#path, path##_pair};
 
-DEFINE_PATH(portable, )
-#ifdef __x86_64__
-DEFINE_PATH(avx2, PROCESSOR_TARGET_AVX2)
-DEFINE_PATH(avx512, PROCESSOR_TARGET_AVX512)
-#endif
+PROCESSOR_EACH(DEFINE_PATH)
 
-static const struct reduce_path *const paths[PROCESSORS] = {
-    [PROCESSOR_ANY] = &portable_path,
-#ifdef __x86_64__
-    [PROCESSOR_AVX2] = &avx2_path,
-    [PROCESSOR_AVX512] = &avx512_path,
-#endif
-};
-
-const struct reduce_path *reduce_path_at(unsigned number)
-{
-    return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
-}
-
-/* Chosen before main(), so that threads need no synchronization. */
-static const struct reduce_path *best = &portable_path;
-
-__attribute__((constructor)) static void choose_best(void)
-{
-    const struct reduce_path *path;
-
-    for (unsigned number = 0; (path = reduce_path_at(number)); number++)
-        best = path;
-}
+#define ROW(path, target) &path##_path,
+PROCESSOR_PATHS(const struct reduce_path *, reduce_path_at, ROW)
 
 void reduce_pair(enum element_type type, enum reduce_op op, const void *left, const void *right,
                  void *out, size_t count)
