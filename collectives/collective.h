@@ -113,7 +113,6 @@ const struct algorithm *collective_algorithm(struct collective *collective,
 /* Counters since collective_create(), for tests and summaries. */
 struct collective_statistics {
     unsigned long long calls, messages_sent, bytes_sent, bytes_reduced;
-    unsigned long long bytes_coded; /* uncoded, of elements encoded and of elements decoded */
     unsigned long long allocations; /* of plans, requests and scratch */
 };
 void collective_statistics(struct collective *collective, struct collective_statistics *statistics);

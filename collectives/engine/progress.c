@@ -40,7 +40,6 @@ static void count(const struct collective_request *ended)
     statistics->messages_sent += ended->messages_sent;
     statistics->bytes_sent += ended->bytes_sent;
     statistics->bytes_reduced += ended->bytes_reduced;
-    statistics->bytes_coded += ended->bytes_coded;
 }
 
 static void retire(struct collective_request *ended)

@@ -34,7 +34,7 @@ void run_begin(struct collective_request *run)
     run->left = plan->step_count;
     run->has_failed = false;
     run->has_entered = false;
-    run->messages_sent = run->bytes_sent = run->bytes_reduced = run->bytes_coded = 0;
+    run->messages_sent = run->bytes_sent = run->bytes_reduced = 0;
 }
 
 static bool fail(struct collective_request *run, const char *what, int peer, int code)
@@ -234,22 +234,18 @@ static void copy(struct collective_request *run, const struct plan_step *step)
 
 static void compute(struct collective_request *run, const struct plan_step *step)
 {
-    size_t bytes = step->count * run->cached->shape.element_bytes;
-
     if (step->action == PLAN_REDUCE) {
         reduce(run, step);
-        run->bytes_reduced += bytes;
+        run->bytes_reduced += step->count * run->cached->shape.element_bytes;
     } else if (step->action == PLAN_ENCODE) {
         run->filled[step->out.offset] =
             wire_encode(run->cached->shape.wire, run->type, at(run, step->left), step->count,
                         run->codec, at(run, step->out));
-        run->bytes_coded += bytes;
     } else if (step->action == PLAN_DECODE) {
         if (wire_decode(run->cached->shape.wire, run->type, at(run, step->left),
                         run->filled[step->left.offset], run->codec, at(run, step->out), step->count,
                         &run->err) < 0)
             run->has_failed = true;
-        run->bytes_coded += bytes;
     } else if (step->action == PLAN_PULL || step->action == PLAN_PUSH) {
         reach(run, step);
     } else if (step->action == PLAN_SIGNAL) {
