@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-size_t codec_scratch_bytes(void)
-{
-    return sizeof(struct codec_scratch);
-}
-
 struct codec_scratch *codec_scratch_create(void)
 {
     return aligned_alloc(64, sizeof(struct codec_scratch));
@@ -181,12 +176,4 @@ size_t codec_blocks_encode(const struct codec_path *path, enum codec_type type, 
         count -= some;
     }
     return bytes;
-}
-
-void codec_block_seal(void *block, size_t bytes)
-{
-    uint8_t *at = block;
-
-    if (bytes >= CODEC_BLOCK_HEADER_BYTES)
-        codec_store32(at + AT_CHECKSUM, codec_path_best()->crc(0, at + AT_MODE, bytes - AT_MODE));
 }

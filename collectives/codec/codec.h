@@ -45,7 +45,6 @@ bool codec_type_parse(const char *name, enum codec_type *type);
 /* Working memory of one coder or decoder, 64-byte aligned. It keeps nothing between calls. About
  * 240 KiB, of which a block touches what its elements need. */
 struct codec_scratch;
-size_t codec_scratch_bytes(void);
 struct codec_scratch *codec_scratch_create(void); /* NULL: out of memory */
 void codec_scratch_destroy(struct codec_scratch *scratch);
 
@@ -104,9 +103,5 @@ size_t codec_blocks_encode(const struct codec_path *path, enum codec_type type, 
 int codec_blocks_decode(const struct codec_path *path, enum codec_type type, const void *blocks,
                         size_t bytes, struct codec_scratch *scratch, void *values, size_t count,
                         struct error *err);
-
-/* Recomputes the checksum of a block whose bytes were changed: for tests and fuzzers, to reach the
- * code behind the check. */
-void codec_block_seal(void *block, size_t bytes);
 
 #endif

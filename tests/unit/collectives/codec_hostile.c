@@ -6,7 +6,7 @@
  * clang's libFuzzer supplies the input instead of random numbers; tests/unit/collectives/fuzz-codec
  * builds and runs that. */
 
-#include "collectives/codec/codec.h"
+#include "collectives/codec/block.h"
 #include "tests/unit/collectives/gradients.h"
 #include "tests/unit/tap.h"
 
@@ -52,9 +52,9 @@ static void arena_create(void)
     arena.block = guarded_area_create(BLOCK_MAX);
     arena.values = guarded_area_create(BLOCK_MAX);
     arena.others = guarded_area_create(BLOCK_MAX);
-    arena.scratch_area = guarded_area_create(codec_scratch_bytes());
+    arena.scratch_area = guarded_area_create(sizeof *arena.scratch);
     arena.scratch = (struct codec_scratch *)guarded_area_address(&arena.scratch_area,
-                                                                 codec_scratch_bytes(), true);
+                                                                 sizeof *arena.scratch, true);
 }
 
 static void require(bool condition, const char *message, const char *path)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/collectives/gradients.h"
+#include "collectives/codec/block.h"
+#include "collectives/codec/crc32c.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,4 +183,12 @@ double gradients_exponent_entropy(enum codec_type type, const void *values, size
         if (counts[s] > 0)
             bits -= (double)counts[s] * log2((double)counts[s] / (double)count);
     return count == 0 ? 0 : bits / (double)count;
+}
+
+void codec_block_seal(void *block, size_t bytes)
+{
+    uint8_t *at = block;
+
+    if (bytes >= CODEC_BLOCK_HEADER_BYTES)
+        codec_store32(at + AT_CHECKSUM, crc32c(0, at + AT_MODE, bytes - AT_MODE));
 }

@@ -49,4 +49,8 @@ void gradients_fill(enum gradients kind, enum codec_type type, struct random_num
  * frequencies in all count elements. Sign and mantissa do not count. */
 double gradients_exponent_entropy(enum codec_type type, const void *values, size_t count);
 
+/* Recomputes the checksum of a block whose bytes were changed, to reach the code behind the
+ * check. */
+void codec_block_seal(void *block, size_t bytes);
+
 #endif
