@@ -82,13 +82,14 @@ void direct_reduce(const struct plan_shape *shape, struct plan *plan, const stru
 void direct_gather(const struct plan_shape *shape, struct plan *plan, const struct direct *d);
 
 /* From halving.c. halving_places() returns the greatest power of two up to `ranks`.
- * halving_exchange() exchanges numbers with a partner, segment by segment: sends the own numbers of
- * the block `away`, receives the partner's of `kept` in `by`, and writes their sums with the own
- * ones to `to`. Both blocks are offsets from `own`. */
+ * exchange_and_reduce() exchanges numbers with a partner, segment by segment: sends the own numbers
+ * of the block `away`, receives the partner's of `kept` in `by`, and writes their sums with the own
+ * ones to `to`. Both blocks are offsets from `own`; either may be empty. by may be `to`, unless the
+ * own numbers are there. */
 int halving_places(int ranks);
-void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
-                      struct plan_address own, struct plan_block away, struct plan_block kept,
-                      struct plan_address by, struct plan_address to);
+void exchange_and_reduce(const struct plan_shape *shape, struct plan *plan, int partner,
+                         struct plan_address own, struct plan_block away, struct plan_block kept,
+                         struct plan_address by, struct plan_address to);
 
 bool halving_applies(const struct plan_shape *shape);
 bool halving_scatter_applies(const struct plan_shape *shape);

@@ -75,9 +75,9 @@ static struct plan_block cover(const struct plan_shape *shape, int places, int f
     return (struct plan_block){begin.offset, end.offset + end.count - begin.offset};
 }
 
-void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
-                      struct plan_address own, struct plan_block away, struct plan_block kept,
-                      struct plan_address by, struct plan_address to)
+void exchange_and_reduce(const struct plan_shape *shape, struct plan *plan, int partner,
+                         struct plan_address own, struct plan_block away, struct plan_block kept,
+                         struct plan_address by, struct plan_address to)
 {
     unsigned outs = plan_segments(shape, away.count), ins = plan_segments(shape, kept.count);
 
@@ -111,8 +111,8 @@ static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
 
         other = other < more ? 2 * other + 1 : other + more;
         block = cover(shape, places, kept, count);
-        halving_exchange(shape, plan, other, own, cover(shape, places, away, count), block, by,
-                         plan_out(block.offset));
+        exchange_and_reduce(shape, plan, other, own, cover(shape, places, away, count), block, by,
+                            plan_out(block.offset));
         own = plan_out(0);
         first = kept;
     }

@@ -60,16 +60,16 @@ static void work(const struct halving *h, int place)
     if (is_double) {
         struct plan_block nothing = {0, 0};
 
-        halving_exchange(shape, h->plan, shape->rank - 1, from, nothing, whole, by, sums);
+        exchange_and_reduce(shape, h->plan, shape->rank - 1, from, nothing, whole, by, sums);
         from = sums;
     }
     for (int count = h->places / 2; count > 0; count /= 2) {
         int kept = first + (place & count), away = first + (~place & count);
         struct plan_block block = cover(h, kept, count);
 
-        halving_exchange(shape, h->plan, worker(h, place ^ count), from, cover(h, away, count),
-                         block, by,
-                         count > 1 || is_apart ? plan_at(sums, block.offset) : plan_out(0));
+        exchange_and_reduce(shape, h->plan, worker(h, place ^ count), from, cover(h, away, count),
+                            block, by,
+                            count > 1 || is_apart ? plan_at(sums, block.offset) : plan_out(0));
         from = sums;
         first = kept;
     }

@@ -4,20 +4,7 @@
  * block at a time, ranks - 1 times for the sums and as often for the results. */
 #include "collectives/algorithms/algorithm.h"
 
-/* Receives a block in `by`, adds this rank's contribution at `own`, and writes the sum to `to`. by
- * may be `to`, unless this rank's contribution is there. */
-static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan, int peer,
-                               struct plan_address own, struct plan_address by,
-                               struct plan_address to, size_t count)
-{
-    for (unsigned k = 0; k < plan_segments(shape, count); k++) {
-        struct plan_block part = plan_segment(shape, count, k);
-
-        plan_receive(plan, peer, plan_at(by, part.offset), part.count);
-        plan_reduce(plan, plan_at(own, part.offset), plan_at(by, part.offset),
-                    plan_at(to, part.offset), part.count);
-    }
-}
+static const struct plan_block nothing = {0, 0};
 
 void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
                 struct plan_address from, struct plan_address to, size_t count)
@@ -41,9 +28,9 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
         block = plan_part(count, ranks, (position - s + ranks) % ranks);
         plan_send_segments(plan, shape, next, plan_at(s ? to : from, block.offset), block.count);
         block = plan_part(count, ranks, (position - s - 1 + ranks) % ranks);
-        receive_and_reduce(shape, plan, before, plan_at(from, block.offset),
-                           plan_at(by, is_same ? (size_t)(s % 2) * most : block.offset),
-                           plan_at(to, block.offset), block.count);
+        exchange_and_reduce(shape, plan, before, from, nothing, block,
+                            plan_at(by, is_same ? (size_t)(s % 2) * most : block.offset),
+                            plan_at(to, block.offset));
     }
     for (int s = 0; s < ranks - 1; s++) {
         struct plan_block in = plan_part(count, ranks, (position - s + ranks) % ranks);
@@ -89,7 +76,7 @@ void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
         plan_send_segments(plan, shape, next, at, block.count);
         block = plan_shape_block(shape, plan_ring_rank(shape, position - s - 2));
         at = is_last ? plan_out(0) : by[s % 2];
-        receive_and_reduce(shape, plan, before, plan_in(block.offset), by[s % 2], at, block.count);
+        exchange_and_reduce(shape, plan, before, plan_in(0), nothing, block, by[s % 2], at);
     }
 }
 
