@@ -409,13 +409,13 @@ static enum plan_role role_of(const struct node_run *node_run)
     return node_run->plan.wants_refusal ? ROLE_FAULTY : node_run->plan.role;
 }
 
-/* Returns the failure near a limit for which the node gets a strike; NULL: none, or it was counted.
- */
+/* Returns the failure near a limit for which the node gets a strike; NULL: none, or the node is
+ * decided about. */
 static const struct outcome_fault *near_of(const struct node_run *node_run)
 {
     const struct outcome_fault *ground = outcome_ground(&node_run->outcome);
 
-    if (node_run->is_decided || node_run->strike > 0 || role_of(node_run) != ROLE_TEST)
+    if (node_run->is_decided || role_of(node_run) != ROLE_TEST)
         return NULL;
     if (ground && ground->is_near)
         return ground;
