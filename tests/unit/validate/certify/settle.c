@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/history/node_status.h"
@@ -140,11 +141,11 @@ void cluster_clear(struct cluster *cluster)
     *cluster = (struct cluster){0};
 }
 
-static int sleeps;
+static unsigned slept_s;
 
 unsigned __wrap_sleep(unsigned seconds)
 {
-    sleeps++;
+    slept_s += seconds;
     return 0;
 }
 
@@ -176,11 +177,13 @@ int undo_note_down(struct undo *undo, const char *node, const char *reason, stru
 }
 
 /* other runs on this host that compete for the lock */
-static int lock, lock_reason; /* lock_reason: errno of a lock that fails; 0: it succeeds */
+static int lock, locks,
+    lock_reason; /* locks: how often; lock_reason: errno of a lock that fails; 0: it succeeds */
 static void (*at_lock)(void); /* what another run does before it releases the lock */
 
 int testing_lock(const char *directory, struct error *err)
 {
+    locks++;
     if (at_lock)
         at_lock();
     if (lock_reason != 0) {
@@ -374,6 +377,7 @@ static void run_all(void)
 static void test_healthy_controller(void)
 {
     const char *what;
+    char expected[1000];
 
     run_all();
     is_str(is_harmless(&what) ? "" : what, "", "no forbidden change is made");
@@ -382,13 +386,8 @@ static void test_healthy_controller(void)
        "a node that failed is drained with the code that drains: %s", controller[1].reason);
     is_int(node_runs[2].decision, DECISION_NOTHING,
            "a code that never drains does not drain its node");
-    has_str(notes,
-            "n3 not certified, stays in service: fault code uplinks_missing never drains a node",
-            "... and a note says so");
     ok(!controller[4].is_drained && controller[4].is_settled && !*controller[4].comment,
        "a node that muster drained and that passed is released");
-    has_str(notes, "n5 released; it was drained: muster: rail_slow", "... and a note says so");
-    ok(!strstr(notes, "n6 released"), "... but not for a node that failed again");
     ok(controller[5].is_drained && controller[5].is_settled,
        "a node that failed again is drained again");
     is_str(controller[5].comment, "rack 7", "... with its former Comment");
@@ -396,7 +395,50 @@ static void test_healthy_controller(void)
     is_int(node_runs[6].decision, DECISION_SUSPECT, "a value near its limit makes a suspect");
     is_int(counted_fingerprint, 706, "... its strikes are counted for its current fingerprint");
     is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next node");
-    has_str(notes, "NOT DRAINED: n9 failed too", "... and a note says so");
+    snprintf(expected, sizeof expected,
+             "n7 is a suspect: links x, strike 1 of 3 within 24 h\n"
+             "n3 not certified, stays in service: fault code uplinks_missing never drains a node\n"
+             "n2 drained: %s\n"
+             "n6 stays drained: %s\n"
+             "NOT DRAINED: n9 failed too, but muster has drained 2 nodes and may drain at most 2 "
+             "of 10 (DrainCap=20%%)\n"
+             "n5 released; it was drained: %s\n",
+             controller[1].reason, muster_reason, muster_reason);
+    is_str(notes, expected, "the notes say what was done and why, and nothing else");
+}
+
+/* Without a drain to lift, neither the journal nor a node is changed. */
+static void writes_nothing_where_no_drain_is_lifted(void)
+{
+    run_begin();
+    is_int(drains_lift("n[1-4]"), 0, "nodes in service are tested as they are");
+    is_int(operation_count, 1, "... their states are read, and no operation follows");
+    certify_drains_release(&run);
+    is_int(operation_count, 2, "... nor is one needed at the end");
+    is_str(notes, "", "... without a note");
+}
+
+/* Other runs on this host may not decide meanwhile. A dry run, or a user's, drains nothing. */
+static void locks_only_to_drain(void)
+{
+    for (int i = 0; i < 3; i++) {
+        int input = fcntl(STDIN_FILENO, F_GETFD);
+
+        run_begin();
+        run.conf.drain_cap_percent = 30;
+        run.is_root = i != 1;
+        run.options.is_dry_run = i == 2;
+        locks = 0;
+        certify_drains_decide(&run);
+        is_int(locks, i == 0, "%s takes the lock%s",
+               i == 0   ? "a run"
+               : i == 1 ? "a user's run"
+                        : "a dry run",
+               i == 0 ? "" : " not");
+        is_int(fcntl(STDIN_FILENO, F_GETFD), input, "... and closes no other descriptor");
+    }
+    is_int(controller[1].drains, 0, "a dry run drains nothing");
+    has_str(notes, "n2 would be drained: muster: rail_slow", "... and a note says what it would");
 }
 
 /* A drain by muster, but not by this run. */
@@ -431,8 +473,10 @@ static void other_run_drains_meanwhile(void)
 /* Two heads count at the same time. Each sees the other's drains only after it has made its own. */
 static void another_head_drains_in_the_same_second(void)
 {
+    slept_s = 0;
     at_drain = drain_n1_and_n10;
     run_all();
+    is_int(slept_s, HEALTH_SETTLE_S, "after a drain there is a wait for those of other heads");
     ok(!controller[1].is_drained, "drains that another head made just before are counted again");
     is_int(node_runs[1].decision, DECISION_SPARE, "... and the excess drain is taken back");
     has_str(notes, "NOT DRAINED: n[2,9] failed too, but muster has drained",
@@ -446,12 +490,12 @@ static void another_head_drains_in_the_same_second(void)
     has_str(notes, "n2 drained: muster: rail_slow", "... and a note says so");
 
     run_begin();
-    sleeps = 0;
+    slept_s = 0;
     drains_lift("n[5-6]");
     node_runs[1].outcome = (struct outcome){0};
     node_runs[8].outcome = (struct outcome){0};
     certify_drains_decide(&run);
-    is_int(sleeps, 0, "without a new drain there is no wait");
+    is_int(slept_s, 0, "without a new drain there is no wait");
 
     run_begin();
     drains_lift("n[5-6]");
@@ -595,6 +639,9 @@ static void admin_drains_meanwhile(void)
     ok(controller[4].resumes == 0 && controller[4].is_drained,
        "a drain that is no longer muster's is not lifted");
     is_int(outcome_tested(&node_runs[4].outcome), VERDICT_UNKNOWN, "... and its node is unknown");
+    is_str(outcome_worst(&node_runs[4].outcome)->message,
+           "left alone: drained by someone else meanwhile: DIMM A3, RMA 4711",
+           "... with the reason");
     is_int(controller[5].resumes, 1, "a drain that is still muster's is lifted");
     drain_by_admin(1);
     drain_by_admin(5);
@@ -653,6 +700,22 @@ static void lifts_no_drain_against_slurm(void)
     }
 }
 
+/* An administrator named n5, which Slurm drained since its prolog failed. */
+static void lifts_a_drain_that_a_gate_may_explain(void)
+{
+    run_begin();
+    for (int i = 0; i < 2; i++)
+        snprintf(i == 0 ? controller[4].reason : cluster_nodes[4].reason,
+                 sizeof controller[4].reason, "Prolog error");
+    node_runs[4].plan.wants_refusal = true;
+    is_int(drains_lift("n5"), 0, "a failed prolog's drain, unchanged since the run began");
+    is_int(controller[4].resumes, 1, "... is lifted");
+    run_begin();
+    snprintf(controller[4].reason, sizeof controller[4].reason, "Prolog error");
+    is_int(drains_lift("n5"), 0, "a failed prolog's drain in place of muster's");
+    is_int(controller[4].resumes, 0, "... is not lifted");
+}
+
 /* n6, before its drain is lifted. It then fails with the same fault again. */
 static void drains_again_what_an_admin_resumed(void)
 {
@@ -687,18 +750,42 @@ static void drains_again_what_an_admin_resumed(void)
 /* Two drains of muster's own and the first new one reach the cap. */
 static void counts_silent_drains_without_slurmctld(void)
 {
+    char expected[200];
+
     run_begin();
     run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
     certify_drop_silent(&run);
     ok(controller[1].is_drained && !controller[8].is_drained, "a silent node is drained first");
     ok(controller[1].is_down_noted, "... and is noted to be set down, as its job does not end");
+    snprintf(expected, sizeof expected, "n2 drained: %s\n", controller[1].reason);
+    is_str(notes, expected, "... a note says so, and nothing else");
     refused_operation = operation_count + 1;
     certify_drains_decide(&run);
     is_int(node_runs[8].decision, DECISION_SPARE,
            "... and counts even if Slurm then lists no nodes");
     is_int(node_runs[1].decision, DECISION_DRAIN, "... and is not decided a second time");
     refused_operation = 0;
+}
+
+/* Nodes that answer are decided about at the end: what they measure may clear them. n7, near its
+ * limit, then gets no strike if it has fallen silent before. */
+static void drops_only_silent_nodes(void)
+{
+    run_begin();
+    run.conf.drain_cap_percent = 100;
+    node_runs[2].is_silent = node_runs[2].is_cut_off = true;
+    certify_drop_silent(&run);
+    is_int(operation_count, 0, "while all nodes answer, or may be cut off alone, none is dropped");
+    node_runs[1].is_silent = node_runs[6].is_silent = true;
+    for (int i = 0; i < 2; i++)
+        certify_drop_silent(&run);
+    for (int i = 0; i < NODES; i++)
+        is_int(node_runs[i].is_decided, i == 1 || i == 6, "%s %s", names[i],
+               i == 1 || i == 6 ? "is silent and decided about" : "is decided about later");
+    is_int(controller[1].drains, 1, "a silent node is drained once");
+    certify_drains_decide(&run);
+    is_int(node_runs[6].strike, 0, "a node that is decided about gets no strike");
 }
 
 static void counts_no_node_that_passes(void)
@@ -854,6 +941,9 @@ static void test_refusals(bool all)
 int main(void)
 {
     test_healthy_controller();
+    writes_nothing_where_no_drain_is_lifted();
+    locks_only_to_drain();
+    lifts_a_drain_that_a_gate_may_explain();
     other_run_drains_meanwhile();
     another_head_drains_in_the_same_second();
     keeps_what_a_health_check_drained_meanwhile();
@@ -866,6 +956,7 @@ int main(void)
     lifts_no_drain_against_slurm();
     drains_again_what_an_admin_resumed();
     counts_silent_drains_without_slurmctld();
+    drops_only_silent_nodes();
     counts_no_node_that_passes();
     drains_none_that_fail_alike();
     drains_none_with_alike_process_faults();
