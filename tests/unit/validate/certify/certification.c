@@ -101,7 +101,7 @@ static struct setup {
     double host_triad, host_stalled;
     int foreign_records;    /* number of records about n1 that the faulty node prints */
     const char *rebooted;   /* the node that Slurm reports as rebooted during the run */
-    long booted_s;          /* how long ago it booted */
+    time_t boots[2];        /* its boot time before and after; after 0: in ten seconds */
     const char *reserved;   /* the node that waits in the reservation of muster reserve */
     bool is_waiting;        /* the other ranks wait in MPI_Init until the step is ended */
     int without_program;    /* number of nodes, from n2 on, on which the battery does not start */
@@ -197,7 +197,7 @@ static const struct setup default_setup = {.admin_reason = "fan broken",
                                            .kept_until = 4000000000,
                                            .host_triad = 200,
                                            .rebooted = "",
-                                           .booted_s = -10,
+                                           .boots = {1000},
                                            .rails = 1,
                                            .mbps = 198,
                                            .flapping = "",
@@ -480,9 +480,10 @@ static int load_all(struct cluster *cluster, struct error *err)
             .is_absent =
                 setup.is_rebooting && allocations > 0 && strcmp(nodes[i].name, setup.cut_off) == 0,
             .reason_time = nodes[i].kind == DRAINED_BY_ADMIN ? setup.drained_s : 0,
-            .boot_time = slurm.job != 0 && !strcmp(nodes[i].name, setup.rebooted)
-                             ? time(NULL) - setup.booted_s
-                             : 1000,
+            .boot_time = slurm.job == 0 || strcmp(nodes[i].name, setup.rebooted) != 0
+                             ? setup.boots[0]
+                         : setup.boots[1] > 0 ? setup.boots[1]
+                                              : time(NULL) + 10,
             .is_reserved = slurm.nodes[i].is_reserved ||
                            (nodes[i].kind == HEALTHY && now_s < setup.site_reserved_until_s)};
         snprintf(node->state, sizeof node->state, "%s",
@@ -1943,6 +1944,7 @@ static void check_reboot(const char *name)
     int status;
 
     setup.rebooted = name;
+    setup.boots[1] = time(NULL);
     setup.lasting_s = 20; /* each step */
     status = run();
     ok(!slurm.nodes[index_of(name)].is_issued, "%s, which reboots during the run, is not certified",
@@ -3508,12 +3510,27 @@ static void test_refusals(void)
 
 static void test_reboots(void)
 {
+    const time_t now = time(NULL);
+    const struct {
+        time_t before, after;
+        bool is_issued;
+        const char *what;
+    } boots[] = {
+        {1000, now - 3600, true, "that booted before the run, as slurmctld learns late"},
+        {0, now, true, "whose boot time slurmctld did not know when the run began"},
+        {now, now + CERTIFY_SAME_BOOT_S, true, "whose boot time is computed anew"},
+        {now, now + CERTIFY_SAME_BOOT_S + 1, false, "that boots again soon after a boot"},
+    };
+
     check_reboot("n1");
     check_reboot("n4");
-    setup.rebooted = "n1";
-    setup.booted_s = 3600;
-    run();
-    ok(slurm.nodes[0].is_issued, "a node that booted before the run is certified");
+    for (size_t i = 0; i < sizeof boots / sizeof *boots; i++) {
+        setup.rebooted = "n1";
+        setup.boots[0] = boots[i].before;
+        setup.boots[1] = boots[i].after;
+        run();
+        is_int(slurm.nodes[0].is_issued, boots[i].is_issued, "a node %s", boots[i].what);
+    }
 }
 
 /* In a later stage that is no reason to end the stage. */
