@@ -47,6 +47,7 @@ int main(void)
     test_clouds();
     is_int(cap_of(4, 25, CAP_DRAINS_LEAST), 1, "a quarter of 4");
     is_int(cap_of(5, 25, CAP_DRAINS_LEAST), 2, "a quarter of 5, rounded up");
+    is_int(cap_of(1000, 25, CAP_DRAINS_LEAST), 250, "a quarter of 1000");
     is_int(cap_of(100, 0, CAP_DRAINS_LEAST), 1, "at least one node may be drained");
     is_int(cap_of(1000, 10, CAP_DRAINS_LEAST), 100,
            "a tenth of 1000 is not raised by a rounding error");

@@ -176,6 +176,13 @@ static void test_leaves(void)
         nodes[i].leaf = -1;
     is_int(health_review(&cluster, "n2", 102, NODES), HEALTH_OURS,
            "without a topology only the whole cluster counts");
+    for (int i = 0; i < 4; i++)
+        nodes[i].leaf = 0;
+    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_ALIKE,
+           "with four nodes on a leaf the second one takes its drain back");
+    nodes[0].leaf = 1;
+    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS,
+           "... not if the first one is on another leaf");
 }
 
 /* Some nodes wait for the same spare part, and weeks later another node loses its own. */

@@ -173,6 +173,10 @@ static void test_roles(void)
     node.is_idle = false;
     check_role(&node, false, ROLE_LEAVE, "", "its state",
                "a node in an unknown state is left alone");
+    node = idle_node();
+    node.is_completing = true;
+    check_role(&node, false, ROLE_LEAVE, "", "a job is still completing",
+               "a node is left alone while a job completes there");
 }
 
 static void elsewhere_add(const struct cluster_partition *partition, const struct hostlist *nodes,
