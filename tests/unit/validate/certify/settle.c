@@ -885,6 +885,15 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     is_int(outcome_tested(&node_runs[0].outcome), VERDICT_FAIL,
            "... and stays failed when more nodes follow");
     ok(controller[6].drains == 0 && controller[9].drains == 0, "... none of which is drained");
+    run_begin();
+    run.conf.drain_cap_percent = 100;
+    node_runs[6].outcome = node_runs[0].outcome;
+    set_silent(0, true);
+    set_silent(6, false);
+    set_silent(9, false);
+    node_runs[6].is_cut_off = node_runs[9].is_cut_off = false; /* n7 and n10 answer again */
+    certify_drains_decide(&run);
+    is_int(controller[0].drains, 1, "nodes that answer again excuse no other");
 }
 
 static void set_fault_on_leaf(int i, int leaf, enum fault_code code, const char *part)
