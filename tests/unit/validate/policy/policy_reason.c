@@ -42,6 +42,10 @@ static void test_reasons(void)
                  sizeof reason);
     is_str(reason, "muster: rail_slow eth1 eth10 is slow 2026-11-20",
            "eth10 is not taken for eth1");
+    reason_write(&(struct reason_fault){FAULT_RAIL_SLOW, "eth1", "rail of n1: slow"}, 1, day,
+                 reason, sizeof reason);
+    is_str(reason, "muster: rail_slow eth1 rail of n1: slow 2026-11-20",
+           "nor is a word of the same length");
     reason_write(&(struct reason_fault){FAULT_RAIL_SLOW, "eth1",
                                         "eth1 is slower than anything that was ever seen"},
                  1, day, small, sizeof small);
@@ -53,6 +57,21 @@ static void test_reasons(void)
            "with n2 2026-11-20",
            "two faults are separated by a semicolon, which no message contains, and a part is one "
            "word");
+}
+
+/* More and longer faults than a reason has room for. */
+static void test_long_reasons(void)
+{
+    struct reason_fault faults[8];
+    char message[600], reason[200];
+
+    for (size_t i = 0; i < sizeof message; i++)
+        message[i] = i + 1 == sizeof message ? '\0' : "slow "[i % 5];
+    for (int i = 0; i < 8; i++)
+        faults[i] = (struct reason_fault){FAULT_RAIL_SLOW, i == 0 ? "eth1" : message, message};
+    reason_write(faults, 8, 1795190000, reason, sizeof reason);
+    ok(strlen(reason) < sizeof reason && reason_is_same(reason, "muster: rail_slow eth1"),
+       "of many long faults the first one is named: %s", reason);
 }
 
 /* On another day, with a cut anywhere after the first fault. */
@@ -117,6 +136,7 @@ int main(void)
     test_gate_refusals();
     test_owners();
     test_reasons();
+    test_long_reasons();
     test_same_reasons();
     test_same_cut_reasons();
     return tap_done();
