@@ -101,12 +101,10 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, i
 
             if (is_free(node_run, leaf) && !node_run->is_decided &&
                 other->verdict == VERDICT_FAIL && is_alike(fault, other) &&
-                (leaf == ANY_LEAF || strcmp(fault->part, other->part) == 0)) {
+                (leaf == ANY_LEAF || strcmp(fault->part, other->part) == 0))
                 outcome_excuse(outcome, k); /* it moves behind the failures */
-                k = 0;
-            } else {
+            else
                 k++;
-            }
         }
     }
 }
