@@ -798,6 +798,12 @@ static void counts_no_node_that_passes(void)
        "nodes that passed leave room in the cap for failed ones");
 }
 
+static void check_headline(const char *expected)
+{
+    is_int(run.headlines.count, 1, "... a single headline is made");
+    is_str(run.headlines.count > 0 ? run.headlines.names[0] : "", expected, "... it says so");
+}
+
 static void drains_none_that_fail_alike(void)
 {
     run_begin();
@@ -839,7 +845,11 @@ static void drains_none_with_alike_process_faults(void)
         outcome_note(outcome, STAGE_COLLECTIVES, VERDICT_FAIL, faults[i].code, "x", faults[i].part,
                      "x");
     }
+    outcome_note(&node_runs[1].outcome, STAGE_COLLECTIVES, VERDICT_FAIL, FAULT_PROCESS_HUNG, "x",
+                 "rank 11", "x");
     certify_drains_decide(&run);
+    check_headline("3 of 6 nodes fail alike in collectives: x rank 1: x; suspect the network, this "
+                   "host or the configuration; no node drained: n[2-3,7]");
     for (int i = 0; i < 3; i++)
         is_int(node_runs[faults[i].node].decision, DECISION_NOTHING,
                "a process fault that three nodes share drains none");
@@ -919,10 +929,23 @@ static void fails_none_of_a_leaf_whose_switch_is_down(void)
     ok(controller[1].drains == 0 && controller[3].drains == 0,
        "a fault that a leaf switch can cause drains no node");
     is_int(outcome_tested(&node_runs[1].outcome), VERDICT_UNKNOWN, "... its nodes are unknown");
-    has_str(run.headlines.count > 0 ? run.headlines.names[0] : "",
-            "2 of 7 nodes fail alike in check: x eth1: x", "... and the headline says so");
+    check_headline("2 of 7 nodes fail alike in check: x eth1: x; suspect the network, this host or "
+                   "the configuration; no node drained: n[2,4]");
     ok(controller[8].drains == 1 && controller[9].drains == 1,
        "a fault that a switch cannot cause drains its nodes");
+    run_begin();
+    run.conf.drain_cap_percent = 100;
+    node_runs[2].outcome = node_runs[6].outcome = node_runs[8].outcome = node_runs[0].outcome;
+    set_fault_on_leaf(1, 1, FAULT_LINK_DOWN, "eth1");
+    cluster_nodes[2].leaf = 1;
+    set_fault_on_leaf(3, 1, FAULT_LINK_DOWN, "eth1");
+    outcome_note(&node_runs[1].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN, "x", "eth2",
+                 "x");
+    certify_drains_decide(&run);
+    ok(controller[1].drains == 1 && controller[3].drains == 0,
+       "another link that one of them lacks drains it");
+    ok(strncmp(controller[1].reason, "muster: link_down eth2 x 20", 27) == 0,
+       "... for that link alone: %s", controller[1].reason);
 }
 
 /* Refuses each operation alone, or with all that follow. */
