@@ -61,18 +61,22 @@ static void test_processes(void)
     is_int(residue.processes, 0, "processes of system users are no residue");
     put_process(800, 1, 1001, 'S', "daemon", SLURMD);
     put_process(801, 1, 1002, 'D', "python3", JOB("11"));
+    put_process(802, 1, 1002, 'S', "python3", JOB("11"));
     residue_read(root, &residue);
-    is_int(residue.processes, 2, "processes that left a job, or stayed after it, are residue");
-    is_int(residue.stuck, 1, "... one cannot be killed");
+    is_int(residue.processes, 3, "processes that left a job, or stayed after it, are residue");
+    is_int(residue.stuck, 1, "... one of them cannot be killed");
     is_str(residue.names[0], "daemon (pid 800, uid 1001)", "... the first is named");
     is_str(residue.names[1], "python3 (pid 801, uid 1002)",
            "... and so is the second, with its user");
+    tree_put(root, "etc/login.defs", "UID_MIN\t\t 1001\n");
+    residue_read(root, &residue);
+    is_int(residue.processes, 3, "... also of the first UID of users, which login.defs has");
     tree_put(root, "proc/400/cmdline", "slurmstepd: [11.batch]");
     residue_read(root, &residue);
     is_int(residue.processes, 1, "while the job's slurmstepd runs its processes are no residue");
     tree_put(root, "etc/login.defs", "# UID_MIN 1\nUID_MIN\t\t 2000\n");
     residue_read(root, &residue);
-    is_int(residue.processes, 0, "UID_MIN of login.defs is the first UID of users");
+    is_int(residue.processes, 0, "... processes of lower UIDs are no residue");
     tree_remove(root);
 }
 
