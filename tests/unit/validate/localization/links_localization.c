@@ -581,6 +581,24 @@ static void names_inconsistent_reports(void)
     ok(finding && is_named, "a node that reports more than its receivers got is inconsistent");
 }
 
+/* A value of another kind of finding would enter the history of the node's links. */
+static void records_values_of_measurements_only(void)
+{
+    for (enum finding_kind kind = FINDING_NODE; kind <= FINDING_MISSING; kind++) {
+        const struct finding finding = {
+            .kind = kind, .node = 1, .peer = -1, .metric = "bandwidth", .value = 98, .limit = 100};
+        struct record record = localization_record(&localization, &finding);
+        bool has_value = kind != FINDING_INCONSISTENT && kind != FINDING_MISPLACED;
+
+        is_str(record.node, localization.links.nodes[1], "a finding of kind %d has its node", kind);
+        ok(!record.peer, "... and no peer");
+        is_str(record.test, kind == FINDING_MISPLACED ? "net.topology" : "links", "... its test");
+        ok(has_value ? record.value == 98 && record.limit == 100 && record.unit && record.metric
+                     : isnan(record.value) && isnan(record.limit) && !record.unit && !record.metric,
+           "... and %s value", has_value ? "its" : "no");
+    }
+}
+
 static void retests_hosts(void)
 {
     struct figures once = healthy, alone = healthy;
@@ -942,6 +960,7 @@ int main(void)
     warns_of_high_least_latency();
     names_latency_of_slow_rails();
     names_inconsistent_reports();
+    records_values_of_measurements_only();
     retests_hosts();
     passes_warnings_on();
     reports_damage();
