@@ -19,6 +19,8 @@ static void test_near_limits(void)
     ok(!strikes_is_near("peers", NAN, 170), "... nor without a value");
     ok(!strikes_is_near("peers", 160, NAN), "... nor without a limit");
     ok(!strikes_is_near("peers", 0, 0), "... nor with a limit of zero");
+    ok(strikes_is_near("peers", 60, 90), "two thirds of the limit are near");
+    ok(!strikes_is_near("peers", 59, 90), "... less is not");
 }
 
 static void test_counts(void)

@@ -35,6 +35,7 @@ static void test_turns(void)
     is_str(chosen_text(nodes, 5, 0), "00000", "without room none is chosen");
     is_str(chosen_text(nodes, 5, 1), "00000",
            "with room for one none is chosen, since links need two");
+    is_str(chosen_text(nodes, 2, 1), "00", "... also of two");
     is_str(chosen_text(nodes, 1, 1), "1", "unless there is only one");
     is_str(chosen_text(nodes + 2, 1, 5), "0", "a busy node is not chosen");
     memset(nodes, 0, sizeof nodes);
@@ -58,6 +59,19 @@ static void leaves_room_for_nodes_in_service(void)
     is_str(chosen_text(nodes, 4, 2), "0110", "all of it if none is in service");
     nodes[4].is_partner = nodes[5].is_partner = true;
     is_str(chosen_text(nodes, 6, 4), "111100", "no room is kept for partners");
+}
+
+/* Nodes of one event were drained in the same second. */
+static void orders_by_certificates_what_waits_as_long(void)
+{
+    struct turn_node nodes[] = {{.is_drained = true, .since = 100, .certified_until = 200},
+                                {.is_drained = true, .since = 100, .certified_until = 500},
+                                {.is_drained = true, .since = 100, .certified_until = 300}};
+
+    is_str(chosen_text(nodes, 3, 2), "101", "of nodes drained together those that expire first");
+    for (int i = 0; i < 3; i++)
+        nodes[i] = (struct turn_node){.since = 300 - i, .certified_until = 200 + i};
+    is_str(chosen_text(nodes, 3, 2), "110", "of nodes in service, too, whenever they were drained");
 }
 
 static void test_due_certificates(void)
@@ -130,6 +144,7 @@ int main(void)
 {
     test_turns();
     leaves_room_for_nodes_in_service();
+    orders_by_certificates_what_waits_as_long();
     test_due_certificates();
     renews_in_time_after_a_busy_night();
     renews_in_time_with_any_validity();
