@@ -28,7 +28,7 @@ static unsigned count_missing(enum fault_code code, const char *part)
 
 int main(void)
 {
-    char text[256], part[16];
+    char text[256], part[sizeof absences.items->part + 1] = "";
 
     absences_init(&absences, "boot");
     is_int(count_missing(FAULT_GPU_LOST, "gpu3"), 1, "a missing GPU is counted once");
@@ -65,6 +65,11 @@ int main(void)
     is_int(absences.count, 2, "... up to its last complete and valid line");
     is_str(absences.items[0].test, "gpu.health", "... with the test");
     is_int(count_missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with counts limited");
+    absences_init(&absences, "boot");
+    memset(part, 'x', sizeof part - 1);
+    is_int(count_missing(FAULT_LINK_DOWN, part + 1), 1, "the longest name of a part is counted");
+    is_int(count_missing(FAULT_LINK_DOWN, part), ABSENCES_IN_A_ROW,
+           "... a longer one is reported at once");
     absences_init(&absences, "boot");
     for (int i = 0; i < ABSENCES_MOST; i++) {
         snprintf(part, sizeof part, "eth%d", i);

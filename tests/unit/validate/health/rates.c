@@ -45,6 +45,24 @@ static void test_resets(void)
     rates_clear(&rates);
 }
 
+/* A node whose counters are more than anybody's. */
+static void bounds_series(void)
+{
+    char part[16];
+
+    memset(&rates, 0xff, sizeof rates); /* whatever was there before */
+    rates_init(&rates, "boot");
+    for (int i = 0; i <= RATES_SERIES_MOST; i++) {
+        snprintf(part, sizeof part, "eth%d", i);
+        rates_take(&rates, part, "crc_errors", 1, HOUR, HOUR);
+    }
+    is_int(rates.count, RATES_SERIES_MOST, "no more than so many series are kept");
+    rates_clear(&rates);
+    is_int(rates.count, 0, "... and none once they are cleared");
+    rates_clear(&rates);
+    ok(!rates.series, "... twice");
+}
+
 static char *written_text(const struct rates *what)
 {
     char *text = NULL;
@@ -91,6 +109,7 @@ int main(void)
 {
     test_windows();
     test_resets();
+    bounds_series();
     test_saved_rates();
     return tap_done();
 }
