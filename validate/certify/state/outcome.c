@@ -141,7 +141,6 @@ void outcome_excuse(struct outcome *outcome, size_t at)
     fault.is_near = false;
     fault.is_common = true;
     fault_add(outcome, &fault);
-    conclude(outcome);
     for (size_t i = 0; i < outcome->fault_count; i++)
         if (outcome->faults[i].stage == fault.stage && outcome->faults[i].verdict > worst)
             worst = outcome->faults[i].verdict;
