@@ -76,6 +76,13 @@ static void test_near_limits(void)
     outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, FAULT_NONE, "check", "", "no word");
     outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth1", "a little slow");
     ok(outcome.is_near, "a value near its limit outweighs unknown");
+    outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_NONE, "links", "eth1", "slow");
+    ok(!outcome.is_near && outcome.fault_count == 2, "a hard failure of the same takes its place");
+    outcome = (struct outcome){0};
+    outcome_note_near(&outcome, STAGE_LINKS, FAULT_NONE, "links", "eth1", "a little slow");
+    outcome_excuse(&outcome, 0);
+    ok(outcome.verdict == VERDICT_UNKNOWN && !outcome.is_near,
+       "a value near its limit that is excused is unknown, and not near");
 }
 
 static void test_drain_grounds(void)
