@@ -47,7 +47,7 @@ void check_start(void)
 
 /* Returns whether this task is to print the line: no other task has printed it, and there is a free
  * slot to record that. Without shared memory only the first task of the node prints. */
-static bool is_new(const struct host_task *task, const char *text)
+static bool claim_line(const struct host_task *task, const char *text)
 {
     const char *local_rank = lookup(task, "SLURM_LOCALID");
     uint64_t hash = hash_text(HASH_BEGIN, text);
@@ -131,7 +131,7 @@ void check_task(const char *root, const struct node_facts *node, const struct fa
     stepcheck_make(&facts, &found);
     host_name(host, sizeof host);
     for (size_t i = 0; i < found.count; i++)
-        if (is_new(task, found.problems[i]))
+        if (claim_line(task, found.problems[i]))
             host_print("%s: step %s.%s task %s: %s; see spank_muster(8)",
                        name != NULL ? name : host, job != NULL ? job : "?",
                        step != NULL ? step : "?", rank != NULL ? rank : "?", found.problems[i]);

@@ -16,7 +16,7 @@ struct request {
     const char *config_path;
     uint32_t job_id;
     uid_t uid;
-    bool is_begin;
+    bool is_prolog;
 };
 
 static bool read_counters(struct part_counters *counters)
@@ -33,7 +33,7 @@ static bool read_counters(struct part_counters *counters)
     return true;
 }
 
-static void end_job(const struct job_log *log, uint32_t job_id)
+static void log_ended_job(const struct job_log *log, uint32_t job_id)
 {
     struct part_counters then, now;
     uid_t uid;
@@ -42,7 +42,7 @@ static void end_job(const struct job_log *log, uint32_t job_id)
         (void)job_log_end(log, job_id, uid, &then, &now, (int64_t)clock_epoch_s(), NULL);
 }
 
-static void work(void *context)
+static void update_log(void *context)
 {
     const struct request *request = context;
     struct part_counters counters;
@@ -54,27 +54,27 @@ static void work(void *context)
     /* without the certificate's directory, muster was not installed to keep state on this node */
     if (conf_read(request->config_path, &conf, NULL) == 0 &&
         job_log_open(&log, conf.certificate_path) == 0) {
-        if (!request->is_begin)
-            end_job(&log, request->job_id);
+        if (!request->is_prolog)
+            log_ended_job(&log, request->job_id);
         else if (read_counters(&counters))
             (void)job_note_write(&log, request->job_id, request->uid, &counters, NULL);
     }
 }
 
-static void work_in_time(struct request request)
+static void update_log_with_deadline(struct request request)
 {
-    deadline_try(JOBS_DEADLINE_MS, work, &request);
+    deadline_try(JOBS_DEADLINE_MS, update_log, &request);
 }
 
 void jobs_prolog(const char *config_path, uint32_t job_id, uid_t uid)
 {
-    work_in_time((struct request){config_path, job_id, uid, true});
+    update_log_with_deadline((struct request){config_path, job_id, uid, true});
 }
 
 void jobs_epilog(const char *config_path, uint32_t job_id)
 {
     static const struct job_log log = {.notes = JOB_NOTES};
 
-    work_in_time((struct request){config_path, job_id, 0, false});
+    update_log_with_deadline((struct request){config_path, job_id, 0, false});
     job_note_remove(&log, job_id); /* in this process: notes are in memory, no disk can hang it */
 }

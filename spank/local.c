@@ -27,7 +27,7 @@ static bool has_jobid(void)
     return is_there;
 }
 
-bool local_is_inside(void)
+bool local_has_allocation(void)
 {
     return getenv("SLURM_JOB_ID") != NULL || getenv("SLURM_JOBID") != NULL || has_jobid();
 }

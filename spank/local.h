@@ -12,6 +12,6 @@ int local_check(const struct options *options);
 
 /* Returns whether this srun uses an existing allocation: it runs inside one or was given --jobid.
  * Call it before srun changes its environment. A --jobid among the program's arguments counts. */
-bool local_is_inside(void);
+bool local_has_allocation(void);
 
 #endif

@@ -18,10 +18,10 @@
 #include "spank/host.h"
 #include "spank/refusal.h"
 
-enum when { PROLOG, EPILOG, START };
+enum hook { HOOK_PROLOG, HOOK_EPILOG, HOOK_SLURMD_START };
 
 /* The child's results, in memory shared with the parent: complete up to the moment of a kill. */
-struct work {
+struct outcome {
     bool is_done, is_late;
     bool is_conf_bad;
     enum conf_policy policy;
@@ -32,14 +32,14 @@ struct work {
 
 /* ---------------------------------------------------------------- the child */
 
-static void restore(const char *journal_path, const struct netif_machine *machine, enum when when,
+static void restore(const char *journal_path, const struct netif_machine *machine, enum hook hook,
                     uint32_t job_id, struct netif_report *report)
 {
     netif_restore(journal_path, NETIF_LOCK_MS, machine,
-                  when == EPILOG ? RESTORE_JOB : RESTORE_ORPHANS, job_id, report);
+                  hook == HOOK_EPILOG ? RESTORE_JOB : RESTORE_ORPHANS, job_id, report);
 }
 
-static void apply_or_restore(struct work *work, const char *config_path, enum when when,
+static void apply_or_restore(struct outcome *outcome, const char *config_path, enum hook hook,
                              uint32_t job_id)
 {
     struct netif_machine machine;
@@ -47,28 +47,30 @@ static void apply_or_restore(struct work *work, const char *config_path, enum wh
     struct error err;
 
     /* without muster.conf, settings can still be restored: conf has the journal's default path */
-    if (conf_read(config_path, &conf, &work->err) < 0)
-        work->is_conf_bad = true;
-    work->policy = conf.on_interface;
-    snprintf(work->certificate_path, sizeof work->certificate_path, "%s", conf.certificate_path);
-    if (when == PROLOG && conf.netif_line_count == 0 && access(conf.interface_journal, F_OK) != 0) {
+    if (conf_read(config_path, &conf, &outcome->err) < 0)
+        outcome->is_conf_bad = true;
+    outcome->policy = conf.on_interface;
+    snprintf(outcome->certificate_path, sizeof outcome->certificate_path, "%s",
+             conf.certificate_path);
+    if (hook == HOOK_PROLOG && conf.netif_line_count == 0 &&
+        access(conf.interface_journal, F_OK) != 0) {
         conf_clear(&conf);
         return;
     }
     if (netif_machine_open(&machine, "", &err) != 0) {
-        netif_report_add(&work->report, LINE_FAILED, "%s", err.text);
-        work->report.failed++;
-        work->report.inconclusive++;
+        netif_report_add(&outcome->report, LINE_FAILED, "%s", err.text);
+        outcome->report.failed++;
+        outcome->report.inconclusive++;
         conf_clear(&conf);
         return;
     }
-    if (when != PROLOG || conf.netif_line_count == 0) {
-        restore(conf.interface_journal, &machine, when, job_id, &work->report);
+    if (hook != HOOK_PROLOG || conf.netif_line_count == 0) {
+        restore(conf.interface_journal, &machine, hook, job_id, &outcome->report);
     } else {
         netif_apply(conf.interface_journal, NETIF_LOCK_MS, &machine, conf.netif_lines,
-                    conf.netif_line_count, job_id, &work->report);
-        if (netif_is_at_fault(&work->report, true, false) && conf.on_interface == POLICY_REFUSE)
-            restore(conf.interface_journal, &machine, EPILOG, job_id, &work->report);
+                    conf.netif_line_count, job_id, &outcome->report);
+        if (netif_is_at_fault(&outcome->report, true, false) && conf.on_interface == POLICY_REFUSE)
+            restore(conf.interface_journal, &machine, HOOK_EPILOG, job_id, &outcome->report);
     }
     netif_machine_close(&machine);
     conf_clear(&conf);
@@ -77,9 +79,9 @@ static void apply_or_restore(struct work *work, const char *config_path, enum wh
 /* ---------------------------------------------------------------- the deadline */
 
 struct request {
-    struct work *work;
+    struct outcome *outcome;
     const char *config_path;
-    enum when when;
+    enum hook hook;
     uint32_t job_id;
 };
 
@@ -88,51 +90,52 @@ static void run_and_report(int fd, void *context)
 {
     const struct request *request = context;
 
-    apply_or_restore(request->work, request->config_path, request->when, request->job_id);
-    request->work->is_done = true;
+    apply_or_restore(request->outcome, request->config_path, request->hook, request->job_id);
+    request->outcome->is_done = true;
     (void)!write(fd, "", 1);
 }
 
 /* Does the work in a child. Returns the shared memory, which the caller unmaps, or NULL after it
  * has logged the reason. */
-static struct work *work_in_time(const char *config_path, enum when when, uint32_t job_id)
+static struct outcome *run_with_deadline(const char *config_path, enum hook hook, uint32_t job_id)
 {
-    struct request request = {.config_path = config_path, .when = when, .job_id = job_id};
-    struct work *work =
-        mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct request request = {.config_path = config_path, .hook = hook, .job_id = job_id};
+    struct outcome *outcome =
+        mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct deadline deadline;
     bool is_complete;
     char byte;
 
-    if (work == MAP_FAILED) {
+    if (outcome == MAP_FAILED) {
         host_error("out of memory to set interfaces: %s", strerror(errno));
         return NULL;
     }
-    request.work = work;
+    request.outcome = outcome;
     if (!deadline_start(&deadline, NETIF_DEADLINE_MS, run_and_report, &request)) {
-        error_set(&work->err, "cannot start a process to set interfaces: %s", strerror(errno));
-        return work;
+        error_set(&outcome->err, "cannot start a process to set interfaces: %s", strerror(errno));
+        return outcome;
     }
     is_complete = deadline_read(&deadline, &byte, 1);
-    work->is_late = deadline_end(&deadline, is_complete);
-    if (!work->is_done && work->is_late)
+    outcome->is_late = deadline_end(&deadline, is_complete);
+    if (!outcome->is_done && outcome->is_late)
         error_set(
-            &work->err,
+            &outcome->err,
             "setting the interfaces did not end within %d ms (%s); what was set is in the journal",
             NETIF_DEADLINE_MS,
-            work->report.has_waited ? "another job was setting them"
-                                    : "a driver or a file system hangs");
-    else if (!work->is_done)
-        error_set(&work->err, "the process that sets the interfaces ended early");
-    return work;
+            outcome->report.has_waited ? "another job was setting them"
+                                       : "a driver or a file system hangs");
+    else if (!outcome->is_done)
+        error_set(&outcome->err, "the process that sets the interfaces ended early");
+    return outcome;
 }
 
 /* ---------------------------------------------------------------- the log */
 
 /* Logs the lines. Sets first to the line of the first setting that failed, or "". */
-static void log_lines(const char *node, const struct work *work, char *first, size_t first_size)
+static void log_lines(const char *node, const struct outcome *outcome, char *first,
+                      size_t first_size)
 {
-    const struct netif_report *report = &work->report;
+    const struct netif_report *report = &outcome->report;
 
     *first = '\0';
     for (size_t i = 0; i < report->line_count; i++) {
@@ -142,7 +145,7 @@ static void log_lines(const char *node, const struct work *work, char *first, si
             snprintf(first, first_size, "%s", line->text);
         if (line->kind == LINE_INFO)
             host_info("%s: %s", node, line->text);
-        else if (line->kind == LINE_LEFT || work->policy != POLICY_IGNORE)
+        else if (line->kind == LINE_LEFT || outcome->policy != POLICY_IGNORE)
             host_error("%s: %s", node, line->text);
     }
     if (report->left_out > 0)
@@ -151,51 +154,52 @@ static void log_lines(const char *node, const struct work *work, char *first, si
 
 int netif_prolog(const char *config_path, uint32_t job_id)
 {
-    struct work *work = work_in_time(config_path, PROLOG, job_id);
+    struct outcome *outcome = run_with_deadline(config_path, HOOK_PROLOG, job_id);
     char node[HOST_NAME_MAX + 1], first[REPORT_TEXT] = "", line[800];
     bool is_refused;
 
-    if (work == NULL)
+    if (outcome == NULL)
         return 0;
     node_name(node, sizeof node);
-    if (work->is_conf_bad || !work->is_done)
-        host_error("%s: %s%s", node, work->is_conf_bad ? "interfaces left unchanged: " : "",
-                   work->err.text);
-    log_lines(node, work, first, sizeof first);
-    is_refused = !work->is_conf_bad && work->policy == POLICY_REFUSE &&
-                 netif_is_at_fault(&work->report, work->is_done, work->is_late);
+    if (outcome->is_conf_bad || !outcome->is_done)
+        host_error("%s: %s%s", node, outcome->is_conf_bad ? "interfaces left unchanged: " : "",
+                   outcome->err.text);
+    log_lines(node, outcome, first, sizeof first);
+    is_refused = !outcome->is_conf_bad && outcome->policy == POLICY_REFUSE &&
+                 netif_is_at_fault(&outcome->report, outcome->is_done, outcome->is_late);
     if (is_refused) {
         snprintf(line, sizeof line, "%s: %s; job %u refused by OnInterface=refuse", node,
-                 *first ? first : work->err.text, job_id);
+                 *first ? first : outcome->err.text, job_id);
         host_error("%s", line);
-        refusal_note(work->certificate_path, line);
+        refusal_write_note(outcome->certificate_path, line);
     }
-    munmap(work, sizeof *work);
+    munmap(outcome, sizeof *outcome);
     return is_refused ? -1 : 0;
 }
 
-static void restore_and_report(const char *config_path, enum when when, uint32_t job_id)
+static void restore_and_report(const char *config_path, enum hook hook, uint32_t job_id)
 {
-    struct work *work = work_in_time(config_path, when, job_id);
+    struct outcome *outcome = run_with_deadline(config_path, hook, job_id);
     char node[HOST_NAME_MAX + 1], first[REPORT_TEXT];
 
-    if (work == NULL)
+    if (outcome == NULL)
         return;
     node_name(node, sizeof node);
-    if (work->is_conf_bad && when == EPILOG)
-        host_error("%s: using the default path of the interface journal: %s", node, work->err.text);
-    if (!work->is_done)
-        host_error("%s: %s", node, work->err.text);
-    log_lines(node, work, first, sizeof first);
-    munmap(work, sizeof *work);
+    if (outcome->is_conf_bad && hook == HOOK_EPILOG)
+        host_error("%s: using the default path of the interface journal: %s", node,
+                   outcome->err.text);
+    if (!outcome->is_done)
+        host_error("%s: %s", node, outcome->err.text);
+    log_lines(node, outcome, first, sizeof first);
+    munmap(outcome, sizeof *outcome);
 }
 
 void netif_epilog(const char *config_path, uint32_t job_id)
 {
-    restore_and_report(config_path, EPILOG, job_id);
+    restore_and_report(config_path, HOOK_EPILOG, job_id);
 }
 
 void netif_recover(const char *config_path)
 {
-    restore_and_report(config_path, START, 0);
+    restore_and_report(config_path, HOOK_SLURMD_START, 0);
 }

@@ -30,7 +30,7 @@ struct inventory_head {
 };
 
 /* The names of failed rails follow, each with its NUL. */
-struct failed_head {
+struct failed_rails_head {
     char why[sizeof((struct failed_rails *)NULL)->why];
     size_t count, size;
 };
@@ -45,8 +45,8 @@ struct gres_head {
 enum { PARTS = 4 };
 
 /* Sets parts to the used parts of an inventory with the device counts of head. */
-static void parts_of(struct inventory *inventory, const struct inventory_head *head,
-                     struct iovec parts[PARTS])
+static void list_parts(struct inventory *inventory, const struct inventory_head *head,
+                       struct iovec parts[PARTS])
 {
     parts[0] = (struct iovec){inventory, offsetof(struct inventory, nics)};
     parts[1] = (struct iovec){inventory->nics, head->nic_count * sizeof *inventory->nics};
@@ -54,7 +54,7 @@ static void parts_of(struct inventory *inventory, const struct inventory_head *h
     parts[3] = (struct iovec){inventory->gpus, head->gpu_count * sizeof *inventory->gpus};
 }
 
-static bool is_wanted(const struct node_request *request, const struct conf *conf)
+static bool is_node_wanted(const struct node_request *request, const struct conf *conf)
 {
     return request->is_requested || conf->set_environment || conf->check_steps;
 }
@@ -93,17 +93,17 @@ static bool inventory_send(int fd, const struct node_request *request)
     }
     if (write_all(fd, &head, sizeof head) != 0 || inventory == NULL)
         return false;
-    parts_of(inventory, &head, parts);
+    list_parts(inventory, &head, parts);
     for (int i = 0; i < PARTS; i++)
         if (write_all(fd, parts[i].iov_base, parts[i].iov_len) != 0)
             return false;
     return true;
 }
 
-static bool failed_send(int fd, const struct node_request *request, const struct conf *conf)
+static bool failed_rails_send(int fd, const struct node_request *request, const struct conf *conf)
 {
     struct failed_rails failed = {0};
-    struct failed_head head = {0};
+    struct failed_rails_head head = {0};
 
     if (request->root == NULL)
         failed_rails_read(conf, &failed);
@@ -147,8 +147,8 @@ static void send_node(int fd, void *context)
     const struct node_request *request = context;
     struct conf conf;
 
-    if (conf_send(fd, request, &conf) && is_wanted(request, &conf) && inventory_send(fd, request) &&
-        failed_send(fd, request, &conf))
+    if (conf_send(fd, request, &conf) && is_node_wanted(request, &conf) &&
+        inventory_send(fd, request) && failed_rails_send(fd, request, &conf))
         gres_send(fd, request, &conf);
 }
 
@@ -197,7 +197,7 @@ static enum receipt inventory_receive(const struct deadline *deadline, struct in
         *err = head.err;
         return RECEIVED_BAD;
     }
-    parts_of(inventory, &head, parts);
+    list_parts(inventory, &head, parts);
     for (int i = 0; i < PARTS; i++)
         if (!deadline_read(deadline, parts[i].iov_base, parts[i].iov_len))
             return NOT_RECEIVED;
@@ -207,9 +207,10 @@ static enum receipt inventory_receive(const struct deadline *deadline, struct in
     return RECEIVED;
 }
 
-static enum receipt failed_receive(const struct deadline *deadline, struct failed_rails *failed)
+static enum receipt failed_rails_receive(const struct deadline *deadline,
+                                         struct failed_rails *failed)
 {
-    struct failed_head head;
+    struct failed_rails_head head;
     char *names, *name;
     enum receipt receipt = RECEIVED;
 
@@ -262,7 +263,7 @@ static enum receipt receive(const struct deadline *deadline, const struct node_r
 
     *source = SOURCE_CONF;
     receipt = conf_receive(deadline, request, facts, err);
-    if (receipt != RECEIVED || !is_wanted(request, &facts->conf))
+    if (receipt != RECEIVED || !is_node_wanted(request, &facts->conf))
         return receipt;
     *source = SOURCE_SYSFS;
     facts->inventory = calloc(1, sizeof *facts->inventory);
@@ -274,15 +275,15 @@ static enum receipt receive(const struct deadline *deadline, const struct node_r
     if (receipt != RECEIVED)
         return receipt;
     *source = SOURCE_CERTIFICATE;
-    receipt = failed_receive(deadline, &facts->failed);
+    receipt = failed_rails_receive(deadline, &facts->failed);
     if (receipt != RECEIVED)
         return receipt;
     *source = SOURCE_GRES;
     return gres_receive(deadline, facts);
 }
 
-int node_read_in_time(const struct node_request *request, struct node_facts *facts,
-                      struct error *err)
+int node_read_with_deadline(const struct node_request *request, struct node_facts *facts,
+                            struct error *err)
 {
     struct deadline deadline;
     enum source source;

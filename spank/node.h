@@ -34,8 +34,8 @@ struct node_facts {
 /* Returns 0, or -1 with err if muster.conf or the node cannot be read, or if one of them or the
  * certificate is not read in time. A failure with gres.conf is logged and returns 0. Release facts
  * with node_facts_clear() in either case. */
-int node_read_in_time(const struct node_request *request, struct node_facts *facts,
-                      struct error *err);
+int node_read_with_deadline(const struct node_request *request, struct node_facts *facts,
+                            struct error *err);
 void node_facts_clear(struct node_facts *facts);
 
 #endif

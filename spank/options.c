@@ -84,14 +84,14 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
     int status = 0;
 
     for (enum option option = 0; option < OPTION_COUNT; option++) {
-        const char *text = getenv_fn(option_texts[option].twin, context);
+        const char *text = getenv_fn(option_texts[option].variable, context);
         int *field = option_field(options, option), value;
 
         if (*field >= 0 || text == NULL || *text == '\0')
             continue;
         value = parse_value(option, text);
         if (value < 0 && status == 0)
-            status = error_set(err, "%s=%.64s: expected %s", option_texts[option].twin, text,
+            status = error_set(err, "%s=%.64s: expected %s", option_texts[option].variable, text,
                                option == OPTION_PREFLIGHT || option == OPTION_COLLECTIVES
                                    ? option_texts[option].arginfo
                                    : "on or off");

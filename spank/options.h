@@ -22,7 +22,7 @@ struct option_text {
     const char *name;    /* "muster" */
     const char *arginfo; /* NULL: takes no argument */
     const char *usage;
-    const char *twin; /* "MUSTER_ENVIRONMENT" */
+    const char *variable; /* "MUSTER_ENVIRONMENT" */
 };
 extern const struct option_text option_texts[OPTION_COUNT];
 

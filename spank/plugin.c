@@ -114,7 +114,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     is_loaded = true;
     if (arguments_read(argc, argv, &arguments, &err) < 0)
         host_error("%s", err.text);
-    is_inside = context == S_CTX_LOCAL && local_is_inside();
+    is_inside = context == S_CTX_LOCAL && local_has_allocation();
     register_options(spank);
     return 0;
 }

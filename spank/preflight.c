@@ -159,9 +159,9 @@ static int run_command(const struct options *options, const struct arguments *ar
     char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=";
     char failed[] = PREFLIGHT_FAILED_VARIABLE "=";
     char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
-    char twin[64]; /* preflights use MPI's own collectives, whatever the step uses */
+    char variable[64]; /* preflights use MPI's own collectives, whatever the step uses */
     char inherited[] = COLLECTIVES_INHERITED "=mpi";
-    char *extras[EXTRAS] = {guard, quiet, failed, twin, NULL};
+    char *extras[EXTRAS] = {guard, quiet, failed, variable, NULL};
     char *argv[] = {
         (char *)"muster", (char *)"preflight", step_text, level_text, budget, NULL, NULL};
     char **environment;
@@ -169,11 +169,11 @@ static int run_command(const struct options *options, const struct arguments *ar
     int status;
 
     if (options->environment >= 0) { /* the preflight's srun does not see this command line */
-        snprintf(on_off, sizeof on_off, "%s=%s", option_texts[OPTION_ENVIRONMENT].twin,
+        snprintf(on_off, sizeof on_off, "%s=%s", option_texts[OPTION_ENVIRONMENT].variable,
                  options->environment == 1 ? "on" : "off");
         extras[4] = on_off;
     }
-    snprintf(twin, sizeof twin, "%s=mpi", option_texts[OPTION_COLLECTIVES].twin);
+    snprintf(variable, sizeof variable, "%s=mpi", option_texts[OPTION_COLLECTIVES].variable);
     if (getenv(COLLECTIVES_INHERITED) != NULL)
         extras[5] = inherited;
     snprintf(step_text, sizeof step_text, "--step=%u.%u", step->job_id, step->step_id);

@@ -18,7 +18,7 @@
 
 static const char installed[] = MUSTER_LIBDIR "/libmustercoll-pmpi.so";
 static char library[PATH_MAX]; /* "": LD_PRELOAD stays as it is */
-static bool is_unwanted;       /* the library is removed from LD_PRELOAD */
+static bool is_removal;        /* the library is removed from LD_PRELOAD */
 static bool is_missing;        /* not on this node, while tasks on other nodes may have it */
 
 /* Writes the errno of the access to fd; 0: the library can be read. */
@@ -93,10 +93,10 @@ void preload_start(const char *path, const struct host_task *step)
     is_missing = found == MISSING && has_others;
 }
 
-void preload_start_without(const char *path)
+void preload_start_removal(const char *path)
 {
     preload_end();
-    is_unwanted = true;
+    is_removal = true;
     snprintf(library, sizeof library, "%s", path != NULL ? path : installed);
 }
 
@@ -146,9 +146,9 @@ int preload_task(const struct host_task *task)
                    library);
         return -1;
     }
-    if (is_unwanted && is_there)
+    if (is_removal && is_there)
         remove_library(task, list);
-    if (*library == '\0' || is_unwanted || is_there)
+    if (*library == '\0' || is_removal || is_there)
         return 0;
     if (list == NULL || *list == '\0')
         longer = strdup(library);
@@ -164,6 +164,6 @@ int preload_task(const struct host_task *task)
 
 void preload_end(void)
 {
-    is_unwanted = is_missing = false;
+    is_removal = is_missing = false;
     *library = '\0';
 }

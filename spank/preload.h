@@ -16,7 +16,7 @@ void preload_start(const char *path, const struct host_task *step);
 
 /* --collectives=mpi: the library is to be removed from LD_PRELOAD, where an enclosing step may have
  * put it. */
-void preload_start_without(const char *path);
+void preload_start_removal(const char *path);
 
 /* Puts the library first in the task's LD_PRELOAD unless it is listed already, or removes it. Does
  * nothing if the step runs without the library, or if neither function above was called. Returns 0,

@@ -44,8 +44,8 @@ static void set_unknown(struct finding *finding, const char *text)
 }
 
 /* Reads whether the cluster's brake forbids the refusal. */
-static void query_brake(const struct conf *conf, const struct certificate *certificate,
-                        const char *fingerprint, struct finding *finding)
+static void read_brake(const struct conf *conf, const struct certificate *certificate,
+                       const char *fingerprint, struct finding *finding)
 {
     struct brake brake;
     char cause[BRAKE_CAUSE];
@@ -103,7 +103,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
         finding->policy = certificate_policy(&conf, finding->state, &key);
         snprintf(finding->key, sizeof finding->key, "%s", key);
         if (finding->policy == POLICY_REFUSE)
-            query_brake(&conf, &certificate, fingerprint, finding);
+            read_brake(&conf, &certificate, fingerprint, finding);
         certificate_clear(&certificate);
     }
     free(fingerprint);
@@ -145,8 +145,8 @@ static void run_examination(int fd, void *context)
 }
 
 /* Examines in a child process: libmunge, a driver or a file system may hang. */
-static void examine_in_time(const char *config_path, const char *node, uid_t uid,
-                            struct finding *finding, bool *is_exempt)
+static void examine_with_deadline(const char *config_path, const char *node, uid_t uid,
+                                  struct finding *finding, bool *is_exempt)
 {
     struct request request = {config_path, node, uid};
     struct deadline deadline;
@@ -180,7 +180,7 @@ int gate_check(const char *config_path, const struct gate_job *job)
     if (job->uid == 0)
         return 0;
     node_name(node, sizeof node);
-    examine_in_time(config_path, node, job->uid, &finding, &is_exempt);
+    examine_with_deadline(config_path, node, job->uid, &finding, &is_exempt);
     if (!finding.is_known) {
         host_error("%s: job %u allowed: certificate could not be checked: %s", node, job->job_id,
                    finding.message);
@@ -205,6 +205,6 @@ int gate_check(const char *config_path, const struct gate_job *job)
              node, certificate_state_name(finding.state), finding.message, job->job_id, finding.key,
              node);
     host_error("%s", line);
-    refusal_note(finding.certificate_path, line);
+    refusal_write_note(finding.certificate_path, line);
     return -1;
 }

@@ -10,14 +10,14 @@ struct note {
     const char *certificate_path, *line;
 };
 
-static void work(void *context)
+static void write_note(void *context)
 {
     const struct note *note = context;
 
     refused_write(note->certificate_path, note->line);
 }
 
-void refusal_note(const char *certificate_path, const char *line)
+void refusal_write_note(const char *certificate_path, const char *line)
 {
-    deadline_try(REFUSED_DEADLINE_MS, work, &(struct note){certificate_path, line});
+    deadline_try(REFUSED_DEADLINE_MS, write_note, &(struct note){certificate_path, line});
 }

@@ -6,6 +6,6 @@
 
 /* Called in the prolog of a refused job: leaves the line in the file "refused" beside the
  * certificate (lib/certificate/refused.h). Best effort, for no longer than REFUSED_DEADLINE_MS. */
-void refusal_note(const char *certificate_path, const char *line);
+void refusal_write_note(const char *certificate_path, const char *line);
 
 #endif

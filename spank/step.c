@@ -22,9 +22,9 @@ static struct {
     enum host_step kind;
     bool is_explained;
     bool is_on;
-    bool is_checked;   /* the tasks' devices are checked, see check.h */
-    bool is_unread;    /* the node could not be read, and the user is told so */
-    char why_not[640]; /* why is_on is false */
+    bool is_checked;    /* the tasks' devices are checked, see check.h */
+    bool is_unreadable; /* the node could not be read, and the user is told so */
+    char why_not[640];  /* why is_on is false */
     struct node_facts node;
     bool has_node;       /* node is to be cleared */
     bool is_recorded;    /* the inventory is of a recorded machine: no device files are here */
@@ -33,7 +33,7 @@ static struct {
 
 /* Reads muster.conf and, if needed, the node. Returns whether this step's tasks get variables; if
  * not, sets step.why_not. */
-static bool step_is_wanted(const struct options *options, const struct arguments *arguments,
+static bool step_read_node(const struct options *options, const struct arguments *arguments,
                            const struct host_task *task)
 {
     char name[HOST_NAME_MAX + 1];
@@ -46,15 +46,15 @@ static bool step_is_wanted(const struct options *options, const struct arguments
     node_name(name, sizeof name);
     if (options->environment == 0) {
         snprintf(step.why_not, sizeof step.why_not, "--%s=off or %s=off",
-                 option_texts[OPTION_ENVIRONMENT].name, option_texts[OPTION_ENVIRONMENT].twin);
+                 option_texts[OPTION_ENVIRONMENT].name, option_texts[OPTION_ENVIRONMENT].variable);
         return false;
     }
     step.is_recorded = arguments->root != NULL;
     step.has_node = true;
-    if (node_read_in_time(&request, &step.node, &err) < 0) {
+    if (node_read_with_deadline(&request, &step.node, &err) < 0) {
         snprintf(step.why_not, sizeof step.why_not, "%s", err.text);
         host_error("environment left unchanged: %s", err.text);
-        step.is_unread = !step.node.is_conf_bad;
+        step.is_unreadable = !step.node.is_conf_bad;
         return false;
     }
     step.is_checked = step.node.conf.check_steps;
@@ -82,8 +82,8 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
     if (filled.collectives == 1)
         preload_start(arguments->library, task);
     else if (filled.collectives == 0)
-        preload_start_without(arguments->library);
-    step.is_on = step_is_wanted(&filled, arguments, task);
+        preload_start_removal(arguments->library);
+    step.is_on = step_read_node(&filled, arguments, task);
     snprintf(step.root, sizeof step.root, "%s", arguments->root != NULL ? arguments->root : "");
     if (step.is_checked)
         check_start();
@@ -207,7 +207,7 @@ static int prepare_task(const struct host_task *task)
         return 0;
     }
     apply(task, &plan);
-    if (step.is_unread && !step.is_explained && plan_task.local_rank <= 0)
+    if (step.is_unreadable && !step.is_explained && plan_task.local_rank <= 0)
         host_print("%s: environment left unchanged: %s",
                    *plan_task.node != '\0' ? plan_task.node : "?", step.why_not);
     if (step.is_explained && plan_task.local_rank <= 0)

@@ -12,7 +12,7 @@
 #include "spank/deadline.h"
 
 static const char
-    above[] = "/run/muster",
+    parent[] = "/run/muster",
     path[] = "/run/muster/suspects",
     /* the mode of the mount's root directory: anybody may leave a file, only root lists them */
     options[] = "mode=1733,size=1m,nr_inodes=1024";
@@ -24,12 +24,12 @@ static enum directory_state directory_state_read(void)
 {
     struct stat outer, inner;
 
-    if (lstat(above, &outer) != 0 || lstat(path, &inner) != 0 || !S_ISDIR(inner.st_mode))
+    if (lstat(parent, &outer) != 0 || lstat(path, &inner) != 0 || !S_ISDIR(inner.st_mode))
         return ABSENT;
     return outer.st_dev == inner.st_dev ? PLAIN : MOUNTED;
 }
 
-static void make(void *unused)
+static void make_directory(void *unused)
 {
     (void)unused;
     if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
@@ -44,5 +44,5 @@ static void make(void *unused)
 void suspects_directory_make(void)
 {
     if (directory_state_read() != MOUNTED)
-        deadline_try(SUSPECTS_DEADLINE_MS, make, NULL);
+        deadline_try(SUSPECTS_DEADLINE_MS, make_directory, NULL);
 }
