@@ -93,7 +93,7 @@ lib_libmuster_a_SOURCES += \
 # Slurm's own files, as far as checks need them
 lib_libmuster_a_SOURCES += \
 	lib/slurm/gresconf.c lib/slurm/gresconf.h \
-	lib/slurm/own_name.c lib/slurm/own_name.h \
+	lib/slurm/slurm_node_name.c lib/slurm/slurm_node_name.h \
 	lib/slurm/slurmconf.c lib/slurm/slurmconf.h \
 	# end
 

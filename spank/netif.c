@@ -145,7 +145,7 @@ static void log_lines(const char *node, const struct outcome *outcome, char *fir
             snprintf(first, first_size, "%s", line->text);
         if (line->kind == LINE_INFO)
             host_info("%s: %s", node, line->text);
-        else if (line->kind == LINE_LEFT || outcome->policy != POLICY_IGNORE)
+        else if (line->kind == LINE_NOT_RESTORED || outcome->policy != POLICY_IGNORE)
             host_error("%s: %s", node, line->text);
     }
     if (report->left_out > 0)

@@ -18,7 +18,7 @@
 
 /* As mkostemp(3), but with permissions by the umask. Only the kernel knows the umask; to read it, a
  * process must change it for all threads. */
-static int open_beside(struct atomic_file *file, mode_t mode)
+static int open_temporary(struct atomic_file *file, mode_t mode)
 {
     unsigned number;
 
@@ -57,7 +57,7 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
         errno = ENAMETOOLONG;
         return error_set(err, "%.64s...: the path is too long", path);
     }
-    if (open_beside(file, is_there ? 0600 : mode) < 0) {
+    if (open_temporary(file, is_there ? 0600 : mode) < 0) {
         file->temporary[0] = '\0';
         return error_set(err, "%s: %m", path);
     }

@@ -26,7 +26,7 @@
 
 /* Prepares the child: no output, no core file, its name, default signal handlers, and death with
  * its parent. */
-static void prepare(const char *name, pid_t parent)
+static void prepare_child(const char *name, pid_t parent)
 {
     int null = open("/dev/null", O_RDWR);
 
@@ -162,7 +162,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
 
         close(pipe_fds[0]);
         close(pipe_fds[1]);
-        prepare(name, parent);
+        prepare_child(name, parent);
         work(state);
         _exit(write(answer, "", 1) == 1 ? 0 : 1);
     }
@@ -225,7 +225,7 @@ static bool is_child(pid_t process, const char *name)
 
 /* Returns whether the process is so old that its parent has killed it, and it still waits in the
  * kernel. */
-static bool is_left(pid_t process, double limit_s)
+static bool is_stuck(pid_t process, double limit_s)
 {
     struct timespec now;
     double start_s, later_s;
@@ -239,7 +239,7 @@ static bool is_left(pid_t process, double limit_s)
     return waits_in_kernel(process, &later_s) && later_s == start_s;
 }
 
-pid_t bounded_stuck(const char *name, double limit_s)
+pid_t bounded_find_stuck(const char *name, double limit_s)
 {
     DIR *processes = opendir("/proc");
     struct dirent *entry;
@@ -248,7 +248,7 @@ pid_t bounded_stuck(const char *name, double limit_s)
     while (processes && !found && (entry = readdir(processes))) {
         pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
 
-        if (process > 0 && is_child(process, name) && is_left(process, limit_s))
+        if (process > 0 && is_child(process, name) && is_stuck(process, limit_s))
             found = process;
     }
     if (processes)

@@ -45,7 +45,7 @@ double bounded_longest_s(double limit_s);
  * waits uninterruptibly in the kernel; a caller that starts another child each time would leave
  * more and more of them. A child younger than bounded_longest_s(limit_s) does not count: it may be
  * working for another process, or dying. */
-pid_t bounded_stuck(const char *name, double limit_s);
+pid_t bounded_find_stuck(const char *name, double limit_s);
 
 /* Copies the path of the file or directory for which a process waits in the kernel, by the first
  * arguments of its system call (proc_pid_syscall(5)), a descriptor or a path. "" if there is none,

@@ -201,7 +201,7 @@ static struct numbered numbered(const char *name, bool has_suffix)
 
 /* Returns whether b can follow a within one pair of brackets: if one of the numbers begins with a
  * zero, both must have the same width. */
-static int same_series(const struct numbered *a, const struct numbered *b)
+static int is_same_series(const struct numbered *a, const struct numbered *b)
 {
     int padded = a->name[a->prefix_length] == '0' || b->name[b->prefix_length] == '0';
 
@@ -248,7 +248,7 @@ static char *fold(const struct hostlist *list, bool has_suffix)
         size_t end = i + 1; /* of the series */
         const char *comma = "";
 
-        while (end < list->count && (same_series(&items[end - 1], &items[end]) ||
+        while (end < list->count && (is_same_series(&items[end - 1], &items[end]) ||
                                      strcmp(items[end - 1].name, items[end].name) == 0))
             end++;
         if (i > 0)

@@ -8,7 +8,7 @@
 #include "lib/base/hash.h"
 
 /* Returns the slot of the name, or the empty slot for it. */
-static struct name_slot *slot_of(const struct name_index *index, const char *name)
+static struct name_slot *find_slot(const struct name_index *index, const char *name)
 {
     uint64_t hash = hash_text(HASH_BEGIN, name);
     size_t at = (hash ^ hash >> 29) & (index->size - 1);
@@ -29,7 +29,7 @@ int name_index_build(const char *const *names, size_t count, struct name_index *
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        struct name_slot *slot = slot_of(index, names[i]);
+        struct name_slot *slot = find_slot(index, names[i]);
 
         index->count += !slot->name;
         if (!slot->name)
@@ -46,7 +46,7 @@ void name_index_clear(struct name_index *index)
 
 long name_index_find(const struct name_index *index, const char *name)
 {
-    const struct name_slot *slot = name && index->size > 0 ? slot_of(index, name) : NULL;
+    const struct name_slot *slot = name && index->size > 0 ? find_slot(index, name) : NULL;
 
     return slot && slot->name ? (long)slot->position : -1;
 }

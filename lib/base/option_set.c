@@ -25,8 +25,8 @@ static const struct option_row own_rows[] = {
 
 /* Lists all rows of a set: the program's, the common rows, the rows of all programs. own: gets the
  * index of the first row of each. Returns the number of rows. */
-static size_t collect(const struct option_set *set, const struct option_row *all[ROWS_MOST],
-                      size_t *own)
+static size_t list_rows(const struct option_set *set, const struct option_row *all[ROWS_MOST],
+                        size_t *own)
 {
     const struct option_row *const tables[] = {set->rows, set->common, own_rows};
     size_t count = 0;
@@ -204,8 +204,8 @@ static int parse_option(const struct option_set *set, const struct option_row *r
 }
 
 /* Sets err to the reason why getopt_long() returned '?' or ':'. row: the option; NULL: unknown. */
-static void name_misuse(int found, const struct option_row *row, const struct option *longs,
-                        const char *word, struct error *err)
+static void describe_misuse(int found, const struct option_row *row, const struct option *longs,
+                            const char *word, struct error *err)
 {
     int length = (int)strcspn(word, "="), matches = 0;
 
@@ -228,7 +228,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
     const struct option_row *all[ROWS_MOST];
     struct option longs[ROWS_MOST + 1] = {{0}};
     char letters[2 * ROWS_MOST + 2] = ":", *letter = letters + 1;
-    size_t own[3], count = collect(set, all, own);
+    size_t own[3], count = list_rows(set, all, own);
     struct error warning = {""};
     int found;
 
@@ -258,7 +258,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
                 row = all[index];
         index--;
         if (found == '?' || found == ':') {
-            name_misuse(found, row, longs, argv[optind - 1], err);
+            describe_misuse(found, row, longs, argv[optind - 1], err);
             return OPTION_MISUSE;
         }
         if (index >= own[2])
@@ -341,7 +341,7 @@ static void print_row(FILE *stream, const struct option_row *row, bool has_lette
 static void print_help(const struct option_set *set, FILE *stream)
 {
     const struct option_row *all[ROWS_MOST];
-    size_t own[3], count = collect(set, all, own);
+    size_t own[3], count = list_rows(set, all, own);
     bool has_letters = false;
     int help_column = 0;
     const char *page = strncmp(set->name, "muster ", 7) == 0 ? set->name + 7 : set->name;
@@ -381,7 +381,7 @@ static void print_help(const struct option_set *set, FILE *stream)
 static void print_table(const struct option_set *set, FILE *stream)
 {
     const struct option_row *all[ROWS_MOST];
-    size_t own[3], count = collect(set, all, own);
+    size_t own[3], count = list_rows(set, all, own);
 
     for (size_t i = 0; i < count; i++) {
         const struct option_row *row = all[i];
@@ -403,7 +403,7 @@ void option_set_print(const struct option_set *set, enum option_request request,
 }
 
 /* Returns the index of a word among comma-separated names, or -1. */
-static int word_find(const char *names, const char *word, size_t length)
+static int find_word(const char *names, const char *word, size_t length)
 {
     int position = 0;
 
@@ -421,7 +421,7 @@ int option_words_parse(const char *value, const char *names, unsigned *set, stru
         int position;
 
         word += *word == ',';
-        position = word_find(names, word, strcspn(word, ","));
+        position = find_word(names, word, strcspn(word, ","));
         if (position < 0)
             return error_set(err, "expected some of %s, found \"%s\"", names, value);
         *set |= 1U << position;

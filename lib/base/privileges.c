@@ -36,7 +36,7 @@ void privileges_drop(void)
     (void)syscall(SYS_capset, &header, none);
 }
 
-void privileges_give_up(const char *program, bool is_reporter)
+void privileges_check_and_drop(const char *program, bool is_reporter)
 {
     if (privileges_are_refused()) {
         if (is_reporter)

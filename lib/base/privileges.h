@@ -16,7 +16,7 @@ extern const char privileges_refusal[];
 
 /* For a rank of an MPI program, before MPI: ends it with exit status 2 if it runs as root, after a
  * message from the rank with is_reporter; else calls privileges_drop(). */
-void privileges_give_up(const char *program, bool is_reporter);
+void privileges_check_and_drop(const char *program, bool is_reporter);
 
 /* Drops all privileges of this process, which must have only one thread: from now on neither it nor
  * a program that it starts can gain rights (PR_SET_NO_NEW_PRIVS), and it has no capability and

@@ -34,7 +34,7 @@ double statistics_select(double *samples, size_t count, size_t rank)
 
 /* Returns a copy of the samples that are not NAN, and their number in *count. NULL if there are
  * none or memory is out. */
-static double *numbers_of(const double *samples, size_t *count)
+static double *copy_numbers(const double *samples, size_t *count)
 {
     double *copy = malloc((*count + 1) * sizeof *copy);
     size_t kept = 0;
@@ -51,7 +51,7 @@ static double *numbers_of(const double *samples, size_t *count)
 
 double statistics_median(const double *samples, size_t count)
 {
-    double *copy = numbers_of(samples, &count);
+    double *copy = copy_numbers(samples, &count);
     double median;
 
     if (!copy)
@@ -64,7 +64,7 @@ double statistics_median(const double *samples, size_t count)
 
 double statistics_quantile(const double *samples, size_t count, double share)
 {
-    double *copy = numbers_of(samples, &count);
+    double *copy = copy_numbers(samples, &count);
     double quantile;
 
     if (!copy)
@@ -76,7 +76,7 @@ double statistics_quantile(const double *samples, size_t count, double share)
 
 void statistics_interval(const double *samples, size_t count, double *low, double *high)
 {
-    double *copy = numbers_of(samples, &count);
+    double *copy = copy_numbers(samples, &count);
     double n = (double)count;
     double first, last;
 

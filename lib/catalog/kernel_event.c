@@ -306,7 +306,7 @@ static bool is_of_process(const char *text)
 }
 
 /* Reads the number after one of NVIDIA's heads; "" if the text has none. */
-static void code_read(const char *text, char name[KERNEL_NAME])
+static void read_code(const char *text, char name[KERNEL_NAME])
 {
     static const char *const heads[] = {XID_HEAD, SXID_HEAD};
     struct match match;
@@ -331,7 +331,7 @@ const struct kernel_event *kernel_event_match(const char *text, char part[KERNEL
     struct match match;
 
     *part = '\0';
-    code_read(text, name);
+    read_code(text, name);
     if (is_of_process(text))
         return NULL;
     for (size_t i = *name ? 0 : CODED; i < kernel_event_count; i++) {

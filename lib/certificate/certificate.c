@@ -205,7 +205,7 @@ static const char *value_of(const struct lines *lines, const char *prefix)
     return lines->line + length;
 }
 
-static int not_expected(const struct lines *lines, const char *expected, struct error *err)
+static int set_unexpected(const struct lines *lines, const char *expected, struct error *err)
 {
     char found[64];
 
@@ -228,13 +228,13 @@ static int parse_words(struct lines *lines, struct certificate *certificate, str
         if (!value && words[i].is_optional)
             continue;
         if (!value)
-            return not_expected(lines, expected, err);
+            return set_unexpected(lines, expected, err);
         length = lines->length - strlen(prefix);
         if (length >= words[i].size || !is_word(value, length))
-            return not_expected(lines, expected, err);
+            return set_unexpected(lines, expected, err);
         memcpy((char *)certificate + words[i].offset, value, length);
         if (!next_line(lines))
-            return not_expected(lines, "more lines", err);
+            return set_unexpected(lines, "more lines", err);
     }
     return 0;
 }
@@ -251,7 +251,7 @@ static int parse_time(struct lines *lines, const char *prefix, time_t *time, str
         number = 10 * number + (*c - '0');
     if (!value || !format_time((time_t)number, text, sizeof text) ||
         strlen(text) != lines->length - strlen(prefix) || memcmp(text, value, strlen(text)) != 0)
-        return not_expected(lines, expected, err);
+        return set_unexpected(lines, expected, err);
     *time = (time_t)number;
     return 0;
 }
@@ -269,7 +269,7 @@ static int parse_lines(struct lines *lines, const char *prefix, char **text, boo
         char *grown;
 
         if (lines->length > CERTIFICATE_LINE || !is_line(value, added))
-            return not_expected(lines, "a line without control characters, not too long", err);
+            return set_unexpected(lines, "a line without control characters, not too long", err);
         grown = realloc(*text, length + added + 2);
         if (!grown) {
             deferred_error_note();
@@ -306,19 +306,20 @@ static int parse_seal(struct lines *lines, bool is_end, char **seal, struct erro
     const char *value;
 
     if (is_end)
-        return lines->length == 0 ? 0 : not_expected(lines, "a newline at the end", err);
+        return lines->length == 0 ? 0 : set_unexpected(lines, "a newline at the end", err);
     value = value_of(lines, "seal: ");
     if (!value)
-        return not_expected(lines, "\"test \", then \"fingerprint \" lines, then \"seal: \"", err);
+        return set_unexpected(lines, "\"test \", then \"fingerprint \" lines, then \"seal: \"",
+                              err);
     if (!is_seal(value, lines->length - strlen("seal: ")))
-        return not_expected(lines, "\"seal: MUNGE:\", a credential and \":\"", err);
+        return set_unexpected(lines, "\"seal: MUNGE:\", a credential and \":\"", err);
     *seal = strndup(value, lines->length - strlen("seal: "));
     if (!*seal) {
         deferred_error_note();
         return error_set(err, "out of memory");
     }
     if (next_line(lines) || lines->length > 0)
-        return not_expected(lines, "nothing behind the seal", err);
+        return set_unexpected(lines, "nothing behind the seal", err);
     return 0;
 }
 
@@ -331,18 +332,18 @@ static int parse(const char *text, struct certificate *certificate, char **seal,
     if (strnlen(text, CERTIFICATE_MAX + 1) > CERTIFICATE_MAX)
         return error_set(err, "found more than %d bytes", CERTIFICATE_MAX);
     if (!next_line(&lines) || lines.length != strlen(title) || !value_of(&lines, title))
-        return not_expected(&lines, "\"muster certificate 1\"", err);
+        return set_unexpected(&lines, "\"muster certificate 1\"", err);
     if (!next_line(&lines))
-        return not_expected(&lines, "more lines", err);
+        return set_unexpected(&lines, "more lines", err);
     if (parse_words(&lines, certificate, err) != 0 ||
         parse_time(&lines, "issued: ", &certificate->issued, err) != 0)
         return -1;
     if (!next_line(&lines))
-        return not_expected(&lines, "more lines", err);
+        return set_unexpected(&lines, "more lines", err);
     if (parse_time(&lines, "expires: ", &certificate->expires, err) != 0)
         return -1;
     if (certificate->expires < certificate->issued)
-        return not_expected(&lines, "a time after the time of issue", err);
+        return set_unexpected(&lines, "a time after the time of issue", err);
     is_end = !next_line(&lines);
     if (parse_lines(&lines, "test ", &certificate->tests, &is_end, err) != 0 ||
         parse_lines(&lines, "fingerprint ", &certificate->fingerprint, &is_end, err) != 0)

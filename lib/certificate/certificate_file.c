@@ -250,7 +250,7 @@ int certificate_ignore_seal(const char *seal, const char *text, size_t text_leng
 }
 
 /* Reads what root's certificate at path says; one of a newer format is UNVERIFIED, and empty. */
-static enum certificate_state contents_read(const char *path, struct certificate *certificate)
+static enum certificate_state read_contents(const char *path, struct certificate *certificate)
 {
     char why[128];
 
@@ -263,7 +263,7 @@ time_t certificate_issued(const char *path, const char *boot_id)
     struct certificate certificate;
     time_t issued;
 
-    (void)contents_read(path, &certificate);
+    (void)read_contents(path, &certificate);
     issued = boot_id && strcmp(boot_id, certificate.boot_id) != 0 ? 0 : certificate.issued;
     certificate_clear(&certificate);
     return issued;
@@ -417,10 +417,10 @@ static int check_removable(int directory, const char *name, const char *path, st
 }
 
 /* Returns whether the certificate at path was issued after that, or when it was is not known. */
-static bool may_be_later(const char *path, time_t until)
+static bool may_be_newer(const char *path, time_t until)
 {
     struct certificate certificate;
-    enum certificate_state state = contents_read(path, &certificate);
+    enum certificate_state state = read_contents(path, &certificate);
     time_t issued = certificate.issued;
 
     certificate_clear(&certificate);
@@ -441,7 +441,7 @@ int certificate_remove(const char *path, time_t until, struct error *err)
     new_name(&parts, name);
     lock = open_new(directory, name, NULL); /* without: a full disk must not keep a certificate */
     result = check_removable(directory, parts.name, path, err);
-    if (result == 0 && until != 0 && may_be_later(path, until))
+    if (result == 0 && until != 0 && may_be_newer(path, until))
         result = 2;
     if (result == 0 && unlinkat(directory, parts.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);

@@ -16,7 +16,7 @@ static bool ends_in(const char *text, size_t length, const char *end)
     return length >= end_length && strncmp(text + length - end_length, end, end_length) == 0;
 }
 
-static int names_of(const struct certificate *certificate, struct hostlist *rails)
+static int list_failed(const struct certificate *certificate, struct hostlist *rails)
 {
     static const char test[] = "links ";
     size_t test_length = sizeof test - 1;
@@ -45,7 +45,7 @@ static int names_of(const struct certificate *certificate, struct hostlist *rail
 int failed_rails_of(const struct certificate *certificate, struct failed_rails *failed)
 {
     *failed = (struct failed_rails){0};
-    if (names_of(certificate, &failed->rails) != 0)
+    if (list_failed(certificate, &failed->rails) != 0)
         return -1;
     if (failed->rails.count > 0)
         text_time(failed->why, sizeof failed->why, "failed certification %Y-%m-%d",

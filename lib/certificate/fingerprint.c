@@ -38,7 +38,7 @@ static const char *labelled(const char *label, const char *value, char *text, si
     return text;
 }
 
-static bool nic_counts(const struct nic *nic, const char *const *names, size_t name_count)
+static bool is_nic_included(const struct nic *nic, const char *const *names, size_t name_count)
 {
     for (size_t i = 0; i < name_count; i++)
         if (names[i] && strcmp(nic->name, names[i]) == 0)
@@ -51,8 +51,8 @@ static bool nic_counts(const struct nic *nic, const char *const *names, size_t n
 
 /* Returns whether the prolog sets this setting, and its value. Jobs, also certification, run with
  * this value. The gate reads the node before the prolog sets it. */
-static bool is_made(const struct conf *conf, const char *interface, enum netif_setting setting,
-                    long *value)
+static bool is_set_by_prolog(const struct conf *conf, const char *interface,
+                             enum netif_setting setting, long *value)
 {
     return conf &&
            netif_line_find(conf->netif_lines, conf->netif_line_count, interface, setting, value);
@@ -60,13 +60,13 @@ static bool is_made(const struct conf *conf, const char *interface, enum netif_s
 
 static void nic_line(FILE *stream, const struct nic *nic, const struct conf *conf)
 {
-    bool is_made_up = is_made(conf, nic->name, NETIF_UP, NULL);
+    bool is_brought_up = is_set_by_prolog(conf, nic->name, NETIF_UP, NULL);
     char speed[32] = "", mac[INVENTORY_NAME + 8] = "";
     long mtu_bytes = nic->mtu_bytes;
 
-    is_made(conf, nic->name, NETIF_MTU, &mtu_bytes);
+    is_set_by_prolog(conf, nic->name, NETIF_MTU, &mtu_bytes);
     /* a link that the prolog brings up has no speed before */
-    if (nic->speed_mbps >= 0 && !is_made_up)
+    if (nic->speed_mbps >= 0 && !is_brought_up)
         snprintf(speed, sizeof speed, " %dMb/s", nic->speed_mbps);
     /* a MAC identifies a card; without a card it is random at each start, and IPoIB's contains a
      * queue pair's number */
@@ -74,22 +74,22 @@ static void nic_line(FILE *stream, const struct nic *nic, const struct conf *con
         labelled("mac", nic->mac, mac, sizeof mac);
     line(stream, "nic %s: %s %s%s mtu %ld%s %s", nic->name, nic->driver[0] ? nic->driver : "-",
          nic->location.pci[0] ? nic->location.pci : "-", speed, mtu_bytes, mac,
-         is_made_up || (nic->is_up && nic->has_carrier) ? "up" : "down");
+         is_brought_up || (nic->is_up && nic->has_carrier) ? "up" : "down");
 }
 
 static void rdma_line(FILE *stream, const struct rdma_port *port, const struct conf *conf)
 {
-    bool is_made_up = is_made(conf, port->netdev, NETIF_UP, NULL);
+    bool is_brought_up = is_set_by_prolog(conf, port->netdev, NETIF_UP, NULL);
     char rate[48] = "", firmware[INVENTORY_NAME + 8], guid[INVENTORY_NAME + 8] = "";
 
-    if (port->rate_gbps >= 0 && !is_made_up)
+    if (port->rate_gbps >= 0 && !is_brought_up)
         snprintf(rate, sizeof rate, " %gGb/s", port->rate_gbps);
     /* the second half of an InfiniBand GID is the port's GUID, the first the subnet's prefix */
     if (port->link_layer == LINK_INFINIBAND && port->gid_count > 0 &&
         strlen(port->gids[0].gid) == 39)
         labelled("guid", port->gids[0].gid + 20, guid, sizeof guid);
     line(stream, "rdma %s:%d: %s%s %s %s%s%s", port->device, port->port,
-         is_made_up       ? "ACTIVE"
+         is_brought_up    ? "ACTIVE"
          : port->state[0] ? port->state
                           : "unknown",
          rate, port->driver[0] ? port->driver : "-",
@@ -123,7 +123,7 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
     line(stream, "cpus: %d", inventory->cpu_count);
     line(stream, "numa nodes: %d", inventory->numa_node_count);
     for (size_t i = 0; i < inventory->nic_count; i++)
-        if (nic_counts(&inventory->nics[i], names, name_count))
+        if (is_nic_included(&inventory->nics[i], names, name_count))
             nic_line(stream, &inventory->nics[i], conf);
     for (size_t i = 0; i < inventory->rdma_count; i++)
         if (!inventory->rdma[i].is_virtual_function)

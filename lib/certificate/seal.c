@@ -329,7 +329,7 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
 }
 
 /* Returns whether a seal was made and is genuine; *is_silent: munged did not answer in time. */
-static bool is_sealed_and_read(bool *is_asked, bool *is_silent, struct error *err)
+static bool make_and_verify(bool *is_asked, bool *is_silent, struct error *err)
 {
     static const char text[] = "muster";
     struct job job = {.text = text, .text_length = sizeof text - 1, .owner = getuid()};
@@ -353,10 +353,10 @@ static bool is_sealed_and_read(bool *is_asked, bool *is_silent, struct error *er
 
 int seal_try(bool *is_asked, struct error *err)
 {
-    bool is_silent, is_good = is_sealed_and_read(is_asked, &is_silent, err);
+    bool is_silent, is_good = make_and_verify(is_asked, &is_silent, err);
 
     if (is_silent) /* on a busy machine one timeout proves nothing */
-        is_good = is_sealed_and_read(is_asked, &is_silent, err);
+        is_good = make_and_verify(is_asked, &is_silent, err);
     return is_good ? 0 : -1;
 }
 

@@ -32,7 +32,7 @@ static bool is_code(const char *source)
     return strcasecmp(source, "xid") == 0 || strcasecmp(source, "sxid") == 0;
 }
 
-static int event_unknown(const struct kernel_rule *rule, struct error *err)
+static int set_unknown_event(const struct kernel_rule *rule, struct error *err)
 {
     char words[300];
 
@@ -60,7 +60,7 @@ static int rule_parse(const char *value, struct kernel_rule *rule, struct error 
         return error_set(err, "found \"%.60s\", allowed SOURCE:EVENT:ACTION", value);
     event = kernel_event_find(rule->source, rule->name);
     if (!event || *event->ends)
-        return event_unknown(rule, err);
+        return set_unknown_event(rule, err);
     number = kernel_action_parse(action);
     if (number < 0)
         return error_set(err, "found the action \"%s\", allowed ignore, warn, drain", action);

@@ -72,7 +72,7 @@ static int set_names(const char *what, const char *value, struct hostlist *list,
     return 0;
 }
 
-static int class_unknown(const char *word, struct error *err)
+static int set_unknown_class(const char *word, struct error *err)
 {
     return error_set(err,
                      "found the fabric \"%.40s\", allowed InfiniBand, RoCEv2, RoCEv1, iWARP, EFA, "
@@ -102,7 +102,7 @@ static void *line_add(void **table, size_t *count, size_t size, const char *key,
 /* ---------------------------------------------------------------- islands */
 
 /* Checks that no other island has the same name or one of the nodes. Returns 0, or -1 with err. */
-static int island_is_new(const struct conf *conf, const struct island *island, struct error *err)
+static int check_island(const struct conf *conf, const struct island *island, struct error *err)
 {
     struct name_index nodes;
     int result = 0;
@@ -142,7 +142,7 @@ static int island_read(const struct words *words, struct island *island, struct 
         if (fabric != NULL) {
             island->fabric = fabric_class_parse(fabric);
             if (island->fabric == FABRIC_NONE)
-                return class_unknown(fabric, err);
+                return set_unknown_class(fabric, err);
         }
         if (nodes == NULL && fabric == NULL)
             return error_set(err, "found \"%.40s\", allowed NAME nodes=NODES fabric=FABRIC",
@@ -169,7 +169,7 @@ int conf_island_set(struct conf *conf, const char *value, unsigned line, struct 
     island->line = line;
     if (island_read(&words, island, err) != 0)
         return -1;
-    return island_is_new(conf, island, err);
+    return check_island(conf, island, err);
 }
 
 int conf_islands_print(const struct conf *conf, FILE *stream)
@@ -222,7 +222,7 @@ static int set_fabrics(const char *value, unsigned *fabrics, struct error *err)
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
         class = fabric_class_parse(word);
         if (class == FABRIC_NONE)
-            return class_unknown(word, err);
+            return set_unknown_class(word, err);
         *fabrics |= 1u << class;
         if (at[strcspn(at, ",")] == '\0')
             return 0;

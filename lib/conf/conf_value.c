@@ -84,7 +84,7 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
 }
 
 /* Fails with "found ..., allowed ...". */
-static int not_allowed(const struct conf_key *key, const char *found, struct error *err)
+static int set_not_allowed(const struct conf_key *key, const char *found, struct error *err)
 {
     char allowed[CONF_ALLOWED];
 
@@ -172,7 +172,7 @@ static int set_list(const struct conf_key *key, const char *value, struct hostli
         result = error_set(err, "found %zu names, allowed %d", names.count, CONF_INTERFACES);
     for (size_t i = 0; i < names.count && result == 0; i++)
         if (!is_list_item(key->kind, names.names[i]))
-            result = not_allowed(key, names.names[i], err);
+            result = set_not_allowed(key, names.names[i], err);
         else if (hostlist_contains(list, names.names[i]))
             result = error_set(err, "found \"%s\" twice, allowed once", names.names[i]);
         else if (hostlist_append(list, names.names[i]) != 0)
@@ -204,7 +204,7 @@ static int set_speed(const struct conf_key *key, char *item, struct conf *conf, 
 
     if (!colon || colon == item || !quantity_parse_speed(colon + 1, &number) ||
         number < key->minimum || number > key->maximum)
-        return not_allowed(key, item, err);
+        return set_not_allowed(key, item, err);
     *colon = '\0';
     result = set_list(key, item, &names, err);
     for (size_t i = 0; i < names.count && result == 0; i++)
@@ -241,7 +241,7 @@ static int set_speeds(const struct conf_key *key, const char *value, struct conf
             return -1;
         item = is_last ? end : end + 1;
         if (!is_last && !*item)
-            return not_allowed(key, value, err);
+            return set_not_allowed(key, value, err);
     }
     return 0;
 }
@@ -250,7 +250,7 @@ static int set_text(const struct conf_key *key, const char *value, bool is_good,
                     struct error *err)
 {
     if (!is_good || strlen(value) > (size_t)key->maximum)
-        return not_allowed(key, value, err);
+        return set_not_allowed(key, value, err);
     strcpy(field, value);
     return 0;
 }
@@ -270,10 +270,10 @@ static int parse_number(const struct conf_key *key, const char *value, double *f
     if (is_time ? !quantity_parse_time(value, &number)
                 : !quantity_parse_decimal(&end, &number) ||
                       (*end && !(key->kind == KIND_PERCENT && strcmp(end, "%") == 0)))
-        return not_allowed(key, value, err);
+        return set_not_allowed(key, value, err);
     if (number < key->minimum || number > key->maximum ||
         (key->kind == KIND_INTEGER && number != (int)number))
-        return not_allowed(key, value, err);
+        return set_not_allowed(key, value, err);
     *field = number;
     return 0;
 }
@@ -286,7 +286,7 @@ static int set_ports(const struct conf_key *key, const char *value, int *fields,
     if (!quantity_parse_decimal(&end, &first) || *end++ != '-' ||
         !quantity_parse_decimal(&end, &last) || *end || first < key->minimum ||
         last > key->maximum || first > last || first != (int)first || last != (int)last)
-        return not_allowed(key, value, err);
+        return set_not_allowed(key, value, err);
     fields[0] = (int)first;
     fields[1] = (int)last;
     return 0;
@@ -362,7 +362,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     case KIND_USER:
         return set_text(key, value, is_user_name(value), field, err);
     case KIND_COMPARE:
-        return conf_compare_parse(value, field) == 0 ? 0 : not_allowed(key, value, err);
+        return conf_compare_parse(value, field) == 0 ? 0 : set_not_allowed(key, value, err);
     case KIND_INTEGER:
         if (parse_number(key, value, &number, err) != 0)
             return -1;
@@ -370,7 +370,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
         return 0;
     case KIND_YES_NO:
         if (strcasecmp(value, "yes") != 0 && strcasecmp(value, "no") != 0)
-            return not_allowed(key, value, err);
+            return set_not_allowed(key, value, err);
         *(bool *)field = strcasecmp(value, "yes") == 0;
         return 0;
     case KIND_PORTS:
@@ -390,7 +390,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
                 *(enum conf_policy *)field = (enum conf_policy)policy;
                 return 0;
             }
-        return not_allowed(key, value, err);
+        return set_not_allowed(key, value, err);
     case KIND_REPORT:
         return conf_report_set(conf, value, err);
     case KIND_KERNEL:
@@ -403,7 +403,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
         return add_settings(conf, value, line, err);
     case KIND_PREFLIGHT:
         if (conf_preflight_parse(value) < 0)
-            return not_allowed(key, value, err);
+            return set_not_allowed(key, value, err);
         *(enum conf_preflight *)field = (enum conf_preflight)conf_preflight_parse(value);
         return 0;
     }

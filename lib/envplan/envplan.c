@@ -54,7 +54,7 @@ static const char *launcher_name(enum envplan_launcher launcher)
 
 /* Returns the first of the variables in text, separated by blanks, that the user or the site chose,
  * copied into name (64 bytes), or NULL. text may be NULL. */
-static const char *chosen_of(const struct envplan_view *view, const char *text, char *name)
+static const char *find_chosen(const struct envplan_view *view, const char *text, char *name)
 {
     for (; text != NULL && *text != '\0'; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
@@ -82,7 +82,7 @@ static int rule_apply(const struct envplan_rule *rule, const struct envplan_view
                             launcher_name(view->task->launcher));
     if (!(rule->classes & 1 << class))
         return envplan_fact(variable, "not for a fabric of class %s", fabric_class_name(class));
-    other = chosen_of(view, rule->yields_to, name);
+    other = find_chosen(view, rule->yields_to, name);
     if (other != NULL)
         return envplan_fact(variable, "the %s set %s",
                             envplan_users_value(view, other) != NULL ? "user" : "site", other);
@@ -121,8 +121,8 @@ static bool plan_has(const struct envplan *plan, const char *name)
 }
 
 /* Completes a variable after muster's rule: applies the site's lines and adds it to the mark. */
-static void complete(const struct envplan_view *view, struct envplan_variable *variable,
-                     struct envplan *plan)
+static void finish_variable(const struct envplan_view *view, struct envplan_variable *variable,
+                            struct envplan *plan)
 {
     envplan_site_apply(view, variable);
     if (variable->action == ENVPLAN_SET) {
@@ -170,7 +170,7 @@ static int make(const struct envplan_view *view, struct envplan *plan)
             return -1;
         if (rule_apply(rule, view, variable) == 0)
             variable->action = ENVPLAN_SET;
-        complete(view, variable, plan);
+        finish_variable(view, variable, plan);
     }
     for (size_t i = 0; i < conf->variable_count; i++) {
         if (plan_has(plan, conf->variables[i].name))
@@ -181,7 +181,7 @@ static int make(const struct envplan_view *view, struct envplan *plan)
         users = envplan_users_value(view, variable->name);
         if (users != NULL)
             envplan_fact(variable, "set by the user to \"%.320s\"", users);
-        complete(view, variable, plan);
+        finish_variable(view, variable, plan);
     }
     return envplan_mark_each(view, remove_stale, plan);
 }

@@ -241,7 +241,7 @@ static int choose_nccl_gid_index(const struct envplan_view *view, struct envplan
 }
 
 /* Returns an RDMA port that is up, for a step whose fabric is plain Ethernet, or NULL. */
-static const struct rdma_port *other_port(const struct envplan_view *view)
+static const struct rdma_port *find_active_port(const struct envplan_view *view)
 {
     const struct inventory *inventory = view->node->inventory;
 
@@ -261,7 +261,7 @@ static const struct rdma_port *other_port(const struct envplan_view *view)
 static int choose_nccl_ib_disable(const struct envplan_view *view,
                                   struct envplan_variable *variable)
 {
-    const struct rdma_port *port = other_port(view);
+    const struct rdma_port *port = find_active_port(view);
 
     if (view->node->fabric.class == FABRIC_IWARP) {
         envplan_fact(variable, "iWARP connects by rdma_cm only, which NCCL does not use");
@@ -341,7 +341,7 @@ static int choose_ompi_ucx_drivers(const struct envplan_view *view,
 /* libfabric offers each network that has a port. Slingshot and Omni-Path do not need verbs. */
 static int choose_libfabric(const struct envplan_view *view, struct envplan_variable *variable)
 {
-    const struct rdma_port *port = other_port(view);
+    const struct rdma_port *port = find_active_port(view);
     bool is_crossing = view->node->islands.is_crossing;
 
     if (port == NULL && !is_crossing)

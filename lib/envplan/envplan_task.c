@@ -26,7 +26,7 @@ static bool is_one_of(const char *name, const char *const *names)
 static const struct {
     const char *word, *second;
     enum envplan_launcher launcher;
-} starters[] = {
+} launchers[] = {
     {"torchrun", NULL, ENVPLAN_AGENT},
     {"deepspeed", NULL, ENVPLAN_AGENT},
     {"-m", "torch.distributed.run", ENVPLAN_AGENT},
@@ -46,17 +46,17 @@ static const struct {
     {"flux", "broker", ENVPLAN_MPI_DAEMON},
 };
 
-static enum envplan_launcher starter_of(const char *word, const char *second)
+static enum envplan_launcher find_launcher(const char *word, const char *second)
 {
-    for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
-        if (strcmp(base_name(word), starters[i].word) == 0 &&
-            (starters[i].second == NULL || strcmp(second, starters[i].second) == 0))
-            return starters[i].launcher;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (strcmp(base_name(word), launchers[i].word) == 0 &&
+            (launchers[i].second == NULL || strcmp(second, launchers[i].second) == 0))
+            return launchers[i].launcher;
     return ENVPLAN_RANK;
 }
 
-/* As starter_of(), for any word of a shell's command line, "cd x; exec torchrun --nnodes 2". */
-static enum envplan_launcher starter_within(const char *command)
+/* As find_launcher(), for any word of a shell's command line, "cd x; exec torchrun --nnodes 2". */
+static enum envplan_launcher find_launcher_in(const char *command)
 {
     static const char blanks[] = " \t\n;&|()";
     enum envplan_launcher launcher = ENVPLAN_RANK;
@@ -65,7 +65,7 @@ static enum envplan_launcher starter_within(const char *command)
     word = copy != NULL ? strtok_r(copy, blanks, &rest) : NULL;
     while (word != NULL && launcher == ENVPLAN_RANK) {
         second = strtok_r(NULL, blanks, &rest);
-        launcher = starter_of(word, second != NULL ? second : "");
+        launcher = find_launcher(word, second != NULL ? second : "");
         word = second;
     }
     free(copy);
@@ -101,7 +101,7 @@ enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_
 
     if (argc == 0)
         return ENVPLAN_RANK;
-    launcher = starter_of(argv[0], argc > 1 ? argv[1] : "");
+    launcher = find_launcher(argv[0], argc > 1 ? argv[1] : "");
     if (is_one_of(base_name(argv[0]), daemons) || launcher == ENVPLAN_MPI_DAEMON)
         return ENVPLAN_MPI_DAEMON;
     if (local_size != 1)
@@ -112,9 +112,9 @@ enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_
         const char *before = argv[i - 1];
         bool is_command = before[0] == '-' && before[1] != '-' && before[strlen(before) - 1] == 'c';
 
-        launcher = starter_of(argv[i], i + 1 < argc ? argv[i + 1] : "");
+        launcher = find_launcher(argv[i], i + 1 < argc ? argv[i + 1] : "");
         if (launcher == ENVPLAN_RANK && is_command)
-            launcher = starter_within(argv[i]);
+            launcher = find_launcher_in(argv[i]);
     }
     return launcher;
 }

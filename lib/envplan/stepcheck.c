@@ -62,25 +62,25 @@ static size_t count_entries(const char *list)
 /* ---------------------------------------------------------------- GPUs that can be opened */
 
 /* How many of the node's GPUs this process can open. */
-struct opened {
+struct access_count {
     bool is_known;
     size_t total, openable;
-    const char *odd_file; /* the first file with an error other than EPERM, the device cgroup's, by
-                             which Slurm refuses devices not given to the step; or NULL */
-    int odd_error;
+    const char *failed_file; /* the first file with an error other than EPERM, the device cgroup's,
+                             by which Slurm refuses devices not given to the step; or NULL */
+    int failed_error;
 };
 
 static void check_access(const struct stepcheck_facts *facts, const char *file,
-                         struct opened *opened)
+                         struct access_count *access_count)
 {
     int error = facts->access_fn(file, facts->access_context);
 
-    opened->total++;
-    opened->openable += error == 0;
-    opened->is_known = opened->is_known && error >= 0;
-    if (error > 0 && error != EPERM && opened->odd_file == NULL) {
-        opened->odd_file = file;
-        opened->odd_error = error;
+    access_count->total++;
+    access_count->openable += error == 0;
+    access_count->is_known = access_count->is_known && error >= 0;
+    if (error > 0 && error != EPERM && access_count->failed_file == NULL) {
+        access_count->failed_file = file;
+        access_count->failed_error = error;
     }
 }
 
@@ -91,42 +91,42 @@ static bool is_gpu_file(const struct gres_device *device)
 
 /* Checks the GPUs of gres.conf. GPUs without a file, or with several files each, cannot be counted
  * from the list. */
-static void open_gres(const struct stepcheck_facts *facts, struct opened *opened)
+static void count_gres(const struct stepcheck_facts *facts, struct access_count *access_count)
 {
-    opened->is_known = facts->gres->counted == 0;
+    access_count->is_known = facts->gres->counted == 0;
     for (size_t i = 0; i < facts->gres->count; i++)
         if (is_gpu_file(&facts->gres->devices[i]))
-            check_access(facts, facts->gres->devices[i].path, opened);
+            check_access(facts, facts->gres->devices[i].path, access_count);
 }
 
 /* Checks the GPUs of the inventory. Slurm may hand out a partitioned GPU in parts. */
-static void open_inventory(const struct stepcheck_facts *facts, struct opened *opened)
+static void count_inventory(const struct stepcheck_facts *facts, struct access_count *access_count)
 {
-    opened->is_known = true;
+    access_count->is_known = true;
     for (size_t i = 0; i < facts->inventory->gpu_count; i++) {
         const struct gpu *gpu = &facts->inventory->gpus[i];
 
         if (gpu->is_partitioned || (gpu->device_file[0] == '\0' && gpu->driver[0] != '\0'))
-            opened->is_known = false;
+            access_count->is_known = false;
         if (gpu->device_file[0] != '\0')
-            check_access(facts, gpu->device_file, opened);
+            check_access(facts, gpu->device_file, access_count);
     }
 }
 
-static void open_gpus(const struct stepcheck_facts *facts, struct opened *opened)
+static void count_gpus(const struct stepcheck_facts *facts, struct access_count *access_count)
 {
-    memset(opened, 0, sizeof *opened);
+    memset(access_count, 0, sizeof *access_count);
     if (facts->gres != NULL && facts->gres->is_named && facts->gres->count > 0)
-        open_gres(facts, opened);
+        count_gres(facts, access_count);
     else
-        open_inventory(facts, opened);
-    opened->is_known = opened->is_known && opened->total > 0;
+        count_inventory(facts, access_count);
+    access_count->is_known = access_count->is_known && access_count->total > 0;
 }
 
 /* ---------------------------------------------------------------- what the environment names */
 
 /* Returns 1, 0 or -1 (not known) for visible_gpus_read(). */
-static int could_open(const char *device_file, void *context)
+static int can_open(const char *device_file, void *context)
 {
     const struct stepcheck_facts *facts = context;
     int error = facts->access_fn(device_file, facts->access_context);
@@ -151,8 +151,8 @@ static bool has_index_past(const char *list, size_t openable)
     return false;
 }
 
-static void report_named(const struct stepcheck_facts *facts, const struct opened *opened,
-                         char *text)
+static void report_named(const struct stepcheck_facts *facts,
+                         const struct access_count *access_count, char *text)
 {
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                         "HIP_VISIBLE_DEVICES"};
@@ -160,26 +160,26 @@ static void report_named(const struct stepcheck_facts *facts, const struct opene
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *list = lookup(facts, names[i]);
 
-        if (!has_index_past(list, opened->openable))
+        if (!has_index_past(list, access_count->openable))
             continue;
         APPEND(text, "%s=%.40s names devices other than the %zu that can be opened", names[i], list,
-               opened->openable);
+               access_count->openable);
         return;
     }
 }
 
 /* Appends the problem of the lists of visible devices, if there is one. */
-static void report_visible(const struct stepcheck_facts *facts, const struct opened *opened,
-                           char text[STEPCHECK_TEXT])
+static void report_visible(const struct stepcheck_facts *facts,
+                           const struct access_count *access_count, char text[STEPCHECK_TEXT])
 {
     struct visible_gpus visible;
 
     if (facts->inventory->gpu_count == 0) {
-        if (opened->is_known)
-            report_named(facts, opened, text);
+        if (access_count->is_known)
+            report_named(facts, access_count, text);
         return;
     }
-    visible_gpus_read(facts->inventory, facts->getenv_fn, facts->getenv_context, could_open,
+    visible_gpus_read(facts->inventory, facts->getenv_fn, facts->getenv_context, can_open,
                       (void *)facts, &visible);
     if (visible.openable == 0 || (!visible.is_cut && (visible.count > 0 || !visible.is_known)))
         return;
@@ -231,20 +231,20 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
     const char *list = lookup(facts, "SLURM_STEP_GPUS");
     size_t allocated = count_entries(list);
     char difference[STEPCHECK_TEXT] = "", reason[64];
-    struct opened opened;
+    struct access_count access_count;
     char *text;
 
     if (allocated == 0)
         return;
-    open_gpus(facts, &opened);
-    if (opened.is_known && opened.openable < allocated) {
-        APPEND(difference, "the step can open %zu of the node's %zu", opened.openable,
-               opened.total);
-        if (opened.odd_file != NULL)
-            APPEND(difference, ", %s %s", opened.odd_file,
-                   describe_error(opened.odd_error, reason));
+    count_gpus(facts, &access_count);
+    if (access_count.is_known && access_count.openable < allocated) {
+        APPEND(difference, "the step can open %zu of the node's %zu", access_count.openable,
+               access_count.total);
+        if (access_count.failed_file != NULL)
+            APPEND(difference, ", %s %s", access_count.failed_file,
+                   describe_error(access_count.failed_error, reason));
     } else {
-        report_visible(facts, &opened, difference);
+        report_visible(facts, &access_count, difference);
         if (*difference == '\0')
             report_common_files(facts, difference);
     }

@@ -99,7 +99,7 @@ struct order {
     size_t gpu_count, rail_count;
 };
 
-static void put_in_order(const struct inventory *inventory, const struct fabric *fabric,
+static void sort_devices(const struct inventory *inventory, const struct fabric *fabric,
                          struct order *order)
 {
     size_t at;
@@ -211,7 +211,7 @@ void affinity_share(const struct inventory *inventory, const struct fabric *fabr
     struct shares shares;
     bool is_done[INVENTORY_GPUS] = {false}, serves[INVENTORY_GPUS][INVENTORY_NICS] = {{false}};
 
-    put_in_order(inventory, fabric, &order);
+    sort_devices(inventory, fabric, &order);
     find_shares(affinity, &order, &shares);
     for (size_t i = 0; i < order.gpu_count; i++) {
         size_t gpu = order.gpus[i];

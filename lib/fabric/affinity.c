@@ -15,7 +15,7 @@ const char *affinity_level_name(enum affinity_level level)
 }
 
 /* The distance of two devices. */
-struct between {
+struct distance {
     enum affinity_level level;
     size_t common;  /* number of parts that their paths share: the more, the lower the switch */
     bool is_coarse; /* they may be nearer than level */
@@ -75,45 +75,45 @@ static enum affinity_level level_by_path(const struct location *a, const struct 
     return below_a <= 2 && below_b <= 2 ? AFFINITY_PIX : AFFINITY_PXB;
 }
 
-static struct between between_locations(const struct location *a, const struct location *b)
+static struct distance distance_of_locations(const struct location *a, const struct location *b)
 {
-    struct between between = {.common = common_parts(a->path, b->path)};
+    struct distance distance = {.common = common_parts(a->path, b->path)};
 
     if (a->pci[0] && strcmp(a->pci, b->pci) == 0)
-        between.level = AFFINITY_SAME;
-    else if (between.common > 0)
-        between.level = level_by_path(a, b, between.common);
+        distance.level = AFFINITY_SAME;
+    else if (distance.common > 0)
+        distance.level = level_by_path(a, b, distance.common);
     else
-        between.level = level_by_numa(a, b);
-    between.is_coarse = between.level == AFFINITY_NODE && !(a->path[0] && b->path[0]);
-    return between;
+        distance.level = level_by_numa(a, b);
+    distance.is_coarse = distance.level == AFFINITY_NODE && !(a->path[0] && b->path[0]);
+    return distance;
 }
 
 enum affinity_level affinity_between(const struct location *a, const struct location *b)
 {
-    return between_locations(a, b).level;
+    return distance_of_locations(a, b).level;
 }
 
-/* Returns between_locations(), corrected by facts about the whole node. */
-static struct between between_on_node(const struct inventory *inventory, const struct location *a,
-                                      const struct location *b)
+/* Returns distance_of_locations(), corrected by facts about the whole node. */
+static struct distance distance_on_node(const struct inventory *inventory, const struct location *a,
+                                        const struct location *b)
 {
-    struct between between = between_locations(a, b);
+    struct distance distance = distance_of_locations(a, b);
 
     if (inventory->is_virtual_machine &&
-        (between.level == AFFINITY_PHB || between.level == AFFINITY_NODE)) {
-        between.is_coarse = true;
+        (distance.level == AFFINITY_PHB || distance.level == AFFINITY_NODE)) {
+        distance.is_coarse = true;
         if (inventory->numa_node_count <= 1 || !knows_numa(a, b))
-            between.level = AFFINITY_UNKNOWN;
-    } else if (!inventory->is_virtual_machine && between.level == AFFINITY_UNKNOWN &&
-               inventory->numa_node_count == 1 && a->pci[0] && b->pci[0] && between.common == 0) {
-        between.level = AFFINITY_NODE;
-        between.is_coarse = !(a->path[0] && b->path[0]);
+            distance.level = AFFINITY_UNKNOWN;
+    } else if (!inventory->is_virtual_machine && distance.level == AFFINITY_UNKNOWN &&
+               inventory->numa_node_count == 1 && a->pci[0] && b->pci[0] && distance.common == 0) {
+        distance.level = AFFINITY_NODE;
+        distance.is_coarse = !(a->path[0] && b->path[0]);
     }
-    return between;
+    return distance;
 }
 
-static int is_farther(struct between a, struct between b)
+static int is_farther(struct distance a, struct distance b)
 {
     if (a.level != b.level)
         return a.level > b.level;
@@ -130,13 +130,13 @@ static const struct location *rail_location(const struct rail *rail)
 
 /* Calls visit for the rail's location, or for the location of each member of a bond. Returns the
  * farthest result; it is coarse if one result is. */
-static struct between farthest(const struct inventory *inventory, const struct rail *rail,
-                               struct between (*visit)(const struct inventory *,
-                                                       const struct location *, const void *),
-                               const void *context)
+static struct distance farthest(const struct inventory *inventory, const struct rail *rail,
+                                struct distance (*visit)(const struct inventory *,
+                                                         const struct location *, const void *),
+                                const void *context)
 {
     const struct location *location = rail_location(rail);
-    struct between worst = {.level = AFFINITY_SAME}, found;
+    struct distance worst = {.level = AFFINITY_SAME}, found;
     size_t members = 0;
 
     if (location->pci[0] || location->numa_node >= 0 || !rail->nic)
@@ -156,14 +156,14 @@ static struct between farthest(const struct inventory *inventory, const struct r
     return members > 0 ? worst : visit(inventory, location, context);
 }
 
-static struct between visit_location(const struct inventory *inventory,
-                                     const struct location *location, const void *other)
+static struct distance visit_location(const struct inventory *inventory,
+                                      const struct location *location, const void *other)
 {
-    return between_on_node(inventory, location, other);
+    return distance_on_node(inventory, location, other);
 }
 
-static struct between visit_rail(const struct inventory *inventory, const struct location *location,
-                                 const void *rail)
+static struct distance visit_rail(const struct inventory *inventory,
+                                  const struct location *location, const void *rail)
 {
     return farthest(inventory, rail, visit_location, location);
 }
@@ -190,14 +190,14 @@ enum affinity_level affinity_of_rails(const struct inventory *inventory, const s
 enum affinity_level affinity_of_gpus(const struct inventory *inventory, const struct gpu *a,
                                      const struct gpu *b)
 {
-    return between_on_node(inventory, &a->location, &b->location).level;
+    return distance_on_node(inventory, &a->location, &b->location).level;
 }
 
 /* Marks the nearest of the usable rails: these can serve the GPU. */
 static void find_nearest(const struct inventory *inventory, const struct fabric *fabric, size_t gpu,
                          struct affinity *affinity)
 {
-    struct between row[INVENTORY_NICS], *nearest = NULL;
+    struct distance row[INVENTORY_NICS], *nearest = NULL;
     bool is_unknown = false;
 
     for (size_t i = 0; i < affinity->rail_count; i++) {

@@ -18,10 +18,10 @@ static bool is_above(const struct inventory *inventory, const struct nic *upper,
     if (strcmp(nic->master, upper->name) == 0 || strcmp(upper->lower, nic->name) == 0)
         return true;
     for (size_t i = 0; depth < DEPTH_MAX && i < inventory->nic_count; i++) {
-        const struct nic *between = &inventory->nics[i];
+        const struct nic *middle = &inventory->nics[i];
 
-        if ((strcmp(nic->master, between->name) == 0 || strcmp(between->lower, nic->name) == 0) &&
-            is_above(inventory, upper, between, depth + 1))
+        if ((strcmp(nic->master, middle->name) == 0 || strcmp(middle->lower, nic->name) == 0) &&
+            is_above(inventory, upper, middle, depth + 1))
             return true;
     }
     return false;
@@ -41,7 +41,7 @@ const struct nic *nic_addressed_on(const struct inventory *inventory, const stru
     return NULL;
 }
 
-static const struct nic *carrier_of(const struct inventory *inventory, const struct nic *nic)
+static const struct nic *find_addressed(const struct inventory *inventory, const struct nic *nic)
 {
     const struct nic *bond = bond_of(inventory, nic), *upper;
 
@@ -57,20 +57,20 @@ size_t rails_replace_by_uppers(const struct inventory *inventory, const struct c
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct nic *carrier;
+        const struct nic *addressed;
         bool is_double = false;
 
         if (rails[i].port || !rails[i].nic) {
             rails[kept++] = rails[i];
             continue;
         }
-        carrier = carrier_of(inventory, rails[i].nic);
+        addressed = find_addressed(inventory, rails[i].nic);
         for (size_t k = 0; k < kept; k++)
-            is_double |= rails[k].nic == carrier && !rails[k].port;
-        if (is_double || carrier == management)
+            is_double |= rails[k].nic == addressed && !rails[k].port;
+        if (is_double || addressed == management)
             continue;
         rails[kept++] =
-            carrier == rails[i].nic ? rails[i] : rail_of_nic(conf, carrier, rails[i].class);
+            addressed == rails[i].nic ? rails[i] : rail_of_nic(conf, addressed, rails[i].class);
     }
     return kept;
 }

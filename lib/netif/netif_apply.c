@@ -48,7 +48,7 @@ static int lock_or_note(const char *journal_path, int wait_ms, const struct neti
         return lock;
     report->has_waited = true;
     if (job != 0 && netif_note_write(journal_path, machine->boot_id, job, is_here, err) != 0)
-        netif_report_add(report, LINE_LEFT, "%s", err->text);
+        netif_report_add(report, LINE_NOT_RESTORED, "%s", err->text);
     lock = journal_lock(journal_path, wait_ms, err);
     if (lock >= 0)
         report->has_waited = has_waited || clock_ms() - begin_ms > NETIF_WAITED_MS;
@@ -67,15 +67,15 @@ static const char *format_setting(enum netif_setting setting, long value, char t
 
 /* Loads the journal of this boot. Drops the entries of an earlier boot, as a reboot has undone
  * their settings. Returns 0, or -1 after it has added a line. */
-static int load(const char *path, const struct netif_machine *machine,
-                struct netif_journal *journal, bool *is_dirty, struct netif_report *report)
+static int load_journal(const char *path, const struct netif_machine *machine,
+                        struct netif_journal *journal, bool *is_dirty, struct netif_report *report)
 {
     struct error err;
     int status = journal_load(path, journal, &err);
 
     *is_dirty = false;
     if (status < 0) {
-        netif_report_add(report, LINE_LEFT,
+        netif_report_add(report, LINE_NOT_RESTORED,
                          "the interface journal cannot be read, nothing is changed: %s; "
                          "move it away once the interfaces are as they should be",
                          err.text);
@@ -121,7 +121,7 @@ static bool restore_entry(const struct netif_machine *machine, const struct neti
         case PLAN_IS_RESTORED:
             return true;
         case PLAN_FOREIGN:
-            netif_report_add(report, LINE_LEFT,
+            netif_report_add(report, LINE_NOT_RESTORED,
                              "%s: %s was changed by another program and is not restored to %s",
                              name, format_setting(entry->setting, found, is), was);
             report->left++;
@@ -133,7 +133,7 @@ static bool restore_entry(const struct netif_machine *machine, const struct neti
             machine->set(machine->context, name, entry->index, entry->setting, entry->was, &err);
     }
     if (status != 0) {
-        netif_report_add(report, LINE_LEFT,
+        netif_report_add(report, LINE_NOT_RESTORED,
                          "%s: cannot be restored to %s: %s; next try with the next job",
                          entry->interface, was, err.text);
         report->left++;
@@ -190,11 +190,11 @@ void netif_restore(const char *journal_path, int wait_ms, const struct netif_mac
     lock = lock_or_note(journal_path, wait_ms, machine, which == RESTORE_JOB ? job : 0, false,
                         report, &err);
     if (lock < 0) {
-        netif_report_add(report, LINE_LEFT, "nothing is restored: %s", err.text);
+        netif_report_add(report, LINE_NOT_RESTORED, "nothing is restored: %s", err.text);
         report->left++;
         return;
     }
-    if (load(journal_path, machine, &journal, &is_dirty, report) != 0) {
+    if (load_journal(journal_path, machine, &journal, &is_dirty, report) != 0) {
         report->left++;
         close(lock);
         return;
@@ -206,7 +206,7 @@ void netif_restore(const char *journal_path, int wait_ms, const struct netif_mac
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
     restore_orphans(machine, &journal, &is_dirty, report);
     if (is_dirty && journal_store(journal_path, &journal, &err) != 0) {
-        netif_report_add(report, LINE_LEFT, "the interface journal cannot be written: %s",
+        netif_report_add(report, LINE_NOT_RESTORED, "the interface journal cannot be written: %s",
                          err.text);
         report->left++;
         is_stored = false;
@@ -226,7 +226,7 @@ struct change {
     unsigned line;
 };
 
-struct work {
+struct apply_state {
     const struct netif_machine *machine;
     const struct netif_line *lines;
     size_t line_count;
@@ -242,30 +242,30 @@ struct work {
 /* Counts a failure as inconclusive if memory or descriptors are out, which the node's other jobs
  * may use: a driver allocates new rings for another MTU or size. Also if the addresses changed
  * while they were read: those of containers do. */
-static void count_shortage(struct work *work, enum netif_setting setting, int error)
+static void count_inconclusive(struct apply_state *state, enum netif_setting setting, int error)
 {
     if (error != ENOMEM && error != ENOBUFS && error != EMFILE && error != ENFILE && error != EINTR)
         return;
-    work->report->inconclusive++;
-    work->lacks_roce |= setting == NETIF_ROCE_CONFIG;
+    state->report->inconclusive++;
+    state->lacks_roce |= setting == NETIF_ROCE_CONFIG;
 }
 
-static void fail(struct work *work, const char *interface, enum netif_setting setting, long wanted,
-                 unsigned line, const char *why)
+static void report_failure(struct apply_state *state, const char *interface,
+                           enum netif_setting setting, long wanted, unsigned line, const char *why)
 {
     char words[64];
 
-    netif_report_add(work->report, LINE_FAILED,
+    netif_report_add(state->report, LINE_FAILED,
                      "%s: %s cannot be set: %s; Interface line %u of "
                      "muster.conf",
                      interface, format_setting(setting, wanted, words), why, line);
-    work->report->failed++;
+    state->report->failed++;
 }
 
-static void plan_setting(struct work *work, const char *interface, int index,
+static void plan_setting(struct apply_state *state, const char *interface, int index,
                          enum netif_setting setting, long wanted, unsigned line)
 {
-    const struct netif_machine *machine = work->machine;
+    const struct netif_machine *machine = state->machine;
     struct error err;
     char words[64];
     bool is_foreign;
@@ -277,37 +277,37 @@ static void plan_setting(struct work *work, const char *interface, int index,
                  "net.ipv4.conf.all.%s is %ld, and the greater of the two holds",
                  netif_setting_name(setting),
                  machine->effective(machine->context, setting, wanted));
-        fail(work, interface, setting, wanted, line, err.text);
+        report_failure(state, interface, setting, wanted, line, err.text);
         return;
     }
     errno = 0;
     if (machine->get(machine->context, interface, index, setting, &found, &err) != 0) {
-        if (work->lacks_roce && (setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS))
-            work->report->inconclusive++;
+        if (state->lacks_roce && (setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS))
+            state->report->inconclusive++;
         else
-            count_shortage(work, setting, errno);
-        fail(work, interface, setting, wanted, line, err.text);
+            count_inconclusive(state, setting, errno);
+        report_failure(state, interface, setting, wanted, line, err.text);
         return;
     }
     /* grow changes first, so that each new entry of the journal is also in changes */
-    plan = GROW(work->changes, work->change_count)
-               ? plan_make(&work->journal, interface, index, setting, found, wanted, work->job,
-                           &work->is_dirty, &is_foreign)
+    plan = GROW(state->changes, state->change_count)
+               ? plan_make(&state->journal, interface, index, setting, found, wanted, state->job,
+                           &state->is_dirty, &is_foreign)
                : -1;
     if (plan < 0) {
-        fail(work, interface, setting, wanted, line, "out of memory");
-        count_shortage(work, setting, ENOMEM);
+        report_failure(state, interface, setting, wanted, line, "out of memory");
+        count_inconclusive(state, setting, ENOMEM);
         return;
     }
     if (is_foreign)
-        netif_report_add(work->report, LINE_INFO,
+        netif_report_add(state->report, LINE_INFO,
                          "%s: another program has set %s; that value will be restored later",
                          interface, format_setting(setting, found, words));
     if (plan == PLAN_NOTHING)
         return;
-    work->changes[work->change_count] = (struct change){
+    state->changes[state->change_count] = (struct change){
         .index = index, .setting = setting, .was = found, .wanted = wanted, .line = line};
-    snprintf(work->changes[work->change_count++].interface, NETIF_NAME, "%s", interface);
+    snprintf(state->changes[state->change_count++].interface, NETIF_NAME, "%s", interface);
 }
 
 static bool wants_roce(const struct netif_line *line)
@@ -316,7 +316,7 @@ static bool wants_roce(const struct netif_line *line)
 }
 
 /* Round 0 plans the RoCE directories; in round 1 the RoCE settings are read from them. */
-static void plan_line(struct work *work, const struct netif_line *line, int round)
+static void plan_line(struct apply_state *state, const struct netif_line *line, int round)
 {
     for (size_t i = 0; i < line->interfaces.count; i++) {
         const char *interface = line->interfaces.names[i];
@@ -325,32 +325,32 @@ static void plan_line(struct work *work, const struct netif_line *line, int roun
         int index = 0, status;
 
         errno = 0;
-        status = work->machine->find(work->machine->context, interface, &index, name, &err);
+        status = state->machine->find(state->machine->context, interface, &index, name, &err);
         if (status != 0) {
             if (round == 1) {
-                count_shortage(work, NETIF_ADDRESS, errno);
-                netif_report_add(work->report, LINE_FAILED,
+                count_inconclusive(state, NETIF_ADDRESS, errno);
+                netif_report_add(state->report, LINE_FAILED,
                                  "%s: %s; Interface line %u of muster.conf", interface,
                                  status > 0 ? "is not on this node" : err.text, line->line);
-                work->report->failed++;
+                state->report->failed++;
             }
             continue;
         }
         if (round == 0) {
             if (wants_roce(line))
-                plan_setting(work, interface, index, NETIF_ROCE_CONFIG, 1, line->line);
+                plan_setting(state, interface, index, NETIF_ROCE_CONFIG, 1, line->line);
             continue;
         }
         for (int setting = 0; setting < NETIF_ADDRESS; setting++)
             if (line->given[setting])
-                plan_setting(work, interface, index, (enum netif_setting)setting,
+                plan_setting(state, interface, index, (enum netif_setting)setting,
                              line->values[setting], line->line);
     }
 }
 
-static void make(struct work *work, const struct change *change)
+static void apply_change(struct apply_state *state, const struct change *change)
 {
-    const struct netif_machine *machine = work->machine;
+    const struct netif_machine *machine = state->machine;
     struct error err;
     char words[64];
     long found;
@@ -358,14 +358,15 @@ static void make(struct work *work, const struct change *change)
     errno = 0;
     if (machine->set(machine->context, change->interface, change->index, change->setting,
                      change->wanted, &err) != 0) {
-        count_shortage(work, change->setting, errno);
-        fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
+        count_inconclusive(state, change->setting, errno);
+        report_failure(state, change->interface, change->setting, change->wanted, change->line,
+                       err.text);
         return;
     }
     if (machine->get(machine->context, change->interface, change->index, change->setting, &found,
                      &err) != 0 ||
         found == change->wanted) {
-        work->report->made++;
+        state->report->made++;
         return;
     }
     /* the driver rounds the value, which could not be distinguished from another program's later */
@@ -374,10 +375,11 @@ static void make(struct work *work, const struct change *change)
     snprintf(err.text, sizeof err.text,
              "the driver sets it to %s; use a value that the driver accepts",
              format_setting(change->setting, found, words));
-    fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
+    report_failure(state, change->interface, change->setting, change->wanted, change->line,
+                   err.text);
 }
 
-static void check_addresses(struct work *work, const struct netif_line *line)
+static void check_addresses(struct apply_state *state, const struct netif_line *line)
 {
     for (size_t i = 0; line->given[NETIF_ADDRESS] && i < line->interfaces.count; i++) {
         const char *interface = line->interfaces.names[i];
@@ -386,98 +388,99 @@ static void check_addresses(struct work *work, const struct netif_line *line)
         struct error err;
         int index = 0, status;
 
-        if (work->machine->find(work->machine->context, interface, &index, name, &err) != 0)
+        if (state->machine->find(state->machine->context, interface, &index, name, &err) != 0)
             continue; /* reported already */
         errno = 0;
-        status = work->machine->has_address(work->machine->context, index, line->address, &err);
+        status = state->machine->has_address(state->machine->context, index, line->address, &err);
         if (status == 1)
             continue;
-        count_shortage(work, NETIF_ADDRESS, errno);
+        count_inconclusive(state, NETIF_ADDRESS, errno);
         if (status == 0)
-            netif_report_add(work->report, LINE_FAILED,
+            netif_report_add(state->report, LINE_FAILED,
                              "%s: has no IP address%s%s; Interface line %u of muster.conf",
                              interface, is_any ? "" : " in ", is_any ? "" : line->address,
                              line->line);
         else
-            netif_report_add(work->report, LINE_FAILED,
+            netif_report_add(state->report, LINE_FAILED,
                              "%s: its addresses cannot be read: %s; Interface line %u of "
                              "muster.conf",
                              interface, err.text, line->line);
-        work->report->failed++;
+        state->report->failed++;
     }
 }
 
 /* Stores changes of the journal that this job does not depend on: dropped entries of an earlier
  * boot, merged notes, restored settings. If that fails, the old journal has too many entries, which
  * the next call handles again. Returns whether the journal is stored. */
-static bool store_pending(struct work *work, const char *journal_path)
+static bool store_pending(struct apply_state *state, const char *journal_path)
 {
     struct error err;
-    bool is_stored = !work->is_dirty || journal_store(journal_path, &work->journal, &err) == 0;
+    bool is_stored = !state->is_dirty || journal_store(journal_path, &state->journal, &err) == 0;
 
     if (!is_stored) {
-        netif_report_add(work->report, LINE_LEFT, "the interface journal cannot be written: %s",
-                         err.text);
-        work->report->left++;
+        netif_report_add(state->report, LINE_NOT_RESTORED,
+                         "the interface journal cannot be written: %s", err.text);
+        state->report->left++;
     }
-    work->is_dirty = false;
+    state->is_dirty = false;
     return is_stored;
 }
 
 /* Compares without setting anything, as there is no journal. Settings that are right need none. */
-static void compare_only(struct work *work, const char *why)
+static void compare_only(struct apply_state *state, const char *why)
 {
-    unsigned before = work->report->failed;
+    unsigned before = state->report->failed;
 
     for (int round = 0; round < 2; round++) {
-        work->change_count = 0;
-        for (size_t i = 0; i < work->line_count; i++)
-            plan_line(work, &work->lines[i], round);
-        for (size_t i = 0; i < work->change_count; i++) {
-            const struct change *change = &work->changes[i];
+        state->change_count = 0;
+        for (size_t i = 0; i < state->line_count; i++)
+            plan_line(state, &state->lines[i], round);
+        for (size_t i = 0; i < state->change_count; i++) {
+            const struct change *change = &state->changes[i];
 
-            fail(work, change->interface, change->setting, change->wanted, change->line, why);
-            work->report->inconclusive++;
+            report_failure(state, change->interface, change->setting, change->wanted, change->line,
+                           why);
+            state->report->inconclusive++;
         }
-        work->lacks_roce |= round == 0 && work->change_count > 0;
+        state->lacks_roce |= round == 0 && state->change_count > 0;
     }
-    if (work->report->failed == before)
-        netif_report_add(work->report, LINE_INFO,
+    if (state->report->failed == before)
+        netif_report_add(state->report, LINE_INFO,
                          "%s; all interfaces are as they should be, so nothing had to be set", why);
 }
 
 /* Plans and makes the settings of a round. Returns false if the journal could not be written: then
  * nothing is set. */
-static bool work_round(struct work *work, const char *journal_path, int round)
+static bool apply_round(struct apply_state *state, const char *journal_path, int round)
 {
     struct error err;
-    bool is_well = true;
+    bool can_apply = true;
 
-    work->change_count = 0;
-    for (size_t i = 0; i < work->line_count; i++)
-        plan_line(work, &work->lines[i], round);
-    if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
-        unsigned unset = work->change_count > 0 ? (unsigned)work->change_count : 1;
+    state->change_count = 0;
+    for (size_t i = 0; i < state->line_count; i++)
+        plan_line(state, &state->lines[i], round);
+    if (state->is_dirty && journal_store(journal_path, &state->journal, &err) != 0) {
+        unsigned unset = state->change_count > 0 ? (unsigned)state->change_count : 1;
 
-        netif_report_add(work->report, LINE_FAILED,
+        netif_report_add(state->report, LINE_FAILED,
                          "the interface journal cannot be written, so nothing is set: "
                          "%s",
                          err.text);
-        work->report->failed += unset;
-        work->report->inconclusive += unset;
-        is_well = false;
+        state->report->failed += unset;
+        state->report->inconclusive += unset;
+        can_apply = false;
     }
-    work->is_dirty = false;
-    for (size_t i = 0; is_well && i < work->change_count; i++)
-        make(work, &work->changes[i]);
-    return is_well;
+    state->is_dirty = false;
+    for (size_t i = 0; can_apply && i < state->change_count; i++)
+        apply_change(state, &state->changes[i]);
+    return can_apply;
 }
 
 void netif_apply(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                  const struct netif_line *lines, size_t line_count, uint32_t job,
                  struct netif_report *report)
 {
-    struct work work = {
+    struct apply_state state = {
         .machine = machine, .lines = lines, .line_count = line_count, .job = job, .report = report};
     struct error err;
     struct netif_notes notes;
@@ -492,22 +495,22 @@ void netif_apply(const char *journal_path, int wait_ms, const struct netif_machi
         return;
     }
     if (lock < 0) {
-        compare_only(&work, err.text);
-    } else if (load(journal_path, machine, &work.journal, &work.is_dirty, report) != 0) {
-        compare_only(&work, "the journal cannot be read");
+        compare_only(&state, err.text);
+    } else if (load_journal(journal_path, machine, &state.journal, &state.is_dirty, report) != 0) {
+        compare_only(&state, "the journal cannot be read");
     } else {
-        netif_notes_merge(journal_path, &work.journal, &work.is_dirty, &notes);
-        restore_orphans(machine, &work.journal, &work.is_dirty, report);
-        netif_notes_end(journal_path, &notes, store_pending(&work, journal_path));
+        netif_notes_merge(journal_path, &state.journal, &state.is_dirty, &notes);
+        restore_orphans(machine, &state.journal, &state.is_dirty, report);
+        netif_notes_end(journal_path, &notes, store_pending(&state, journal_path));
         for (size_t i = 0; i < line_count; i++)
             has_roce |= wants_roce(&lines[i]);
-        if (!has_roce || work_round(&work, journal_path, 0))
-            work_round(&work, journal_path, 1);
+        if (!has_roce || apply_round(&state, journal_path, 0))
+            apply_round(&state, journal_path, 1);
     }
     for (size_t i = 0; i < line_count; i++)
-        check_addresses(&work, &lines[i]);
-    free(work.changes);
-    journal_clear(&work.journal);
+        check_addresses(&state, &lines[i]);
+    free(state.changes);
+    journal_clear(&state.journal);
     if (lock >= 0)
         close(lock);
 }

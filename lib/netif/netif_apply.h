@@ -27,8 +27,8 @@ struct netif_report {
     struct netif_report_line {
         enum netif_line_kind {
             LINE_INFO,
-            LINE_FAILED, /* a setting that is not as configured */
-            LINE_LEFT,   /* a setting that is not restored */
+            LINE_FAILED,       /* a setting that is not as configured */
+            LINE_NOT_RESTORED, /* a setting that is not restored */
         } kind;
         char text[REPORT_TEXT];
     } lines[REPORT_LINES];

@@ -328,50 +328,50 @@ void job_note_remove(const struct job_log *log, uint32_t job)
 
 /* ---------------------------------------------------------------- who ran when */
 
-struct ran {
+struct job_run {
     uint32_t job;
     uid_t uid;
     int64_t begin_s, end_s;
 };
 
-struct runs {
-    struct ran *items;
+struct job_runs {
+    struct job_run *items;
     size_t count;
 };
 
-static void run_add(struct runs *runs, struct ran ran)
+static void run_add(struct job_runs *runs, struct job_run run)
 {
     if (!GROW(runs->items, runs->count))
         return;
-    runs->items[runs->count++] = ran;
+    runs->items[runs->count++] = run;
 }
 
 static void add_ended(const struct job_line *line, void *context)
 {
     if (line->event == JOB_RAN)
-        run_add(context, (struct ran){line->job, line->uid, line->begin_s, line->end_s});
+        run_add(context, (struct job_run){line->job, line->uid, line->begin_s, line->end_s});
 }
 
 /* Reads the running jobs from their notes, then the ended jobs from the log. */
-static void runs_read(const struct job_log *log, struct runs *runs)
+static void runs_read(const struct job_log *log, struct job_runs *runs)
 {
     struct note *notes;
     size_t count = notes_list(log, &notes);
 
-    *runs = (struct runs){0};
+    *runs = (struct job_runs){0};
     for (size_t i = 0; i < count; i++)
-        run_add(runs, (struct ran){notes[i].job, notes[i].uid, notes[i].begin_s, INT64_MAX});
+        run_add(runs, (struct job_run){notes[i].job, notes[i].uid, notes[i].begin_s, INT64_MAX});
     free(notes);
     (void)job_log_read(log->path, add_ended, runs, NULL);
 }
 
-static bool is_within(const struct ran *ran, const struct job_line *line)
+static bool is_within(const struct job_run *run, const struct job_line *line)
 {
-    return ran->begin_s <= line->end_s && ran->end_s >= line->begin_s;
+    return run->begin_s <= line->end_s && run->end_s >= line->begin_s;
 }
 
 /* Sets line->others to the jobs other than line->job that ran at the line's time. */
-static void find_others(const struct runs *runs, struct job_line *line)
+static void find_others(const struct job_runs *runs, struct job_line *line)
 {
     line->other_count = 0;
     for (size_t i = 0; i < runs->count && line->other_count < JOB_OTHERS; i++) {
@@ -432,7 +432,7 @@ int job_log_end(const struct job_log *log, uint32_t job, uid_t uid,
                                          .end_s = now_s,
                                          .value = (uint64_t)seconds}};
     int fd = lock(log, err), rv = -1;
-    struct runs runs;
+    struct job_runs runs;
 
     if (fd < 0)
         return -1;
@@ -455,7 +455,7 @@ int job_log_attribute(const struct job_log *log, const struct job_line *lines, s
 {
     struct addition addition = {0};
     int fd = lock(log, err), added = 0;
-    struct runs runs;
+    struct job_runs runs;
 
     if (fd < 0)
         return -1;

@@ -135,7 +135,7 @@ static void set_veth_physical(const char *root, struct inventory *inventory)
 
 /* Returns whether the interface is the host's end of a container's pair. The kernel numbers
  * interfaces as they are made: those that the node is set up with come first. */
-static bool is_spare(const struct nic *nic)
+static bool is_host_end(const struct nic *nic)
 {
     return strcmp(nic->driver, "veth") == 0 && nic->index > INVENTORY_NICS;
 }
@@ -154,7 +154,7 @@ int nics_read(const char *root, struct inventory *inventory, struct error *err)
             !sysfs_exists(root, "sys/class/net/%s/ifindex", names[i]))
             continue;
         read_nic(root, names[i], &nic);
-        if (count > INVENTORY_NICS && is_spare(&nic))
+        if (count > INVENTORY_NICS && is_host_end(&nic))
             spare++;
         else if (inventory->nic_count < INVENTORY_NICS)
             inventory->nics[inventory->nic_count++] = nic;

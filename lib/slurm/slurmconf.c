@@ -28,7 +28,7 @@ static const char *const directories[] = {MUSTER_SLURMSYSCONFDIR, CONFIGLESS,
                                           "/etc/slurm",           "/etc/slurm-llnl",
                                           "/usr/local/etc",       "/opt/slurm/etc"};
 
-static bool takes_configuration(const char *root, pid_t pid)
+static bool is_configless_slurmd(const char *root, pid_t pid)
 {
     static const char name[] = "Name:\tslurmd\n", option[] = "--conf-server";
     char *status = sysfs_file(root, 4096, "proc/%d/status", (int)pid), *words = NULL;
@@ -53,13 +53,13 @@ static bool is_configless(const char *root)
     bool found = false;
 
     for (ssize_t i = 0; i < count && !found; i++)
-        found = takes_configuration(root, pids[i]);
+        found = is_configless_slurmd(root, pids[i]);
     free(pids);
     return found;
 }
 
 /* Returns $SLURM_CONF if root is this machine and it is a path, else NULL. */
-static const char *named_file(const char *root)
+static const char *find_env_file(const char *root)
 {
     const char *path = getenv("SLURM_CONF");
 
@@ -68,7 +68,7 @@ static const char *named_file(const char *root)
 
 int slurm_client_directory(const char *root, char *directory, size_t size, struct error *err)
 {
-    const char *path = named_file(root);
+    const char *path = find_env_file(root);
 
     if (path) {
         snprintf(directory, size, "%.*s", (int)(strrchr(path, '/') - path), path);
@@ -90,7 +90,7 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
 {
     if (slurm_client_directory(root, directory, size, err) != 0)
         return -1;
-    if (!named_file(root) && strcmp(directory, CONFIGLESS) != 0 &&
+    if (!find_env_file(root) && strcmp(directory, CONFIGLESS) != 0 &&
         sysfs_exists(root, "%s/slurm.conf", &CONFIGLESS[1]) && is_configless(root))
         snprintf(directory, size, "%s", CONFIGLESS);
     return 0;
@@ -437,23 +437,23 @@ static enum match match_host(const char *hostname, const char *host)
                                          : MATCH_NONE;
 }
 
-struct own {
+struct host_match {
     enum match match;
     bool is_ambiguous;
     char *name;
     size_t size;
 };
 
-static void own_update(struct own *own, enum match match, const char *name)
+static void update_match(struct host_match *best, enum match match, const char *name)
 {
-    if (match == MATCH_NONE || match < own->match)
+    if (match == MATCH_NONE || match < best->match)
         return;
-    own->is_ambiguous = match == own->match && strcmp(own->name, name) != 0;
-    own->match = match;
-    snprintf(own->name, own->size, "%s", name);
+    best->is_ambiguous = match == best->match && strcmp(best->name, name) != 0;
+    best->match = match;
+    snprintf(best->name, best->size, "%s", name);
 }
 
-static void line_own(const struct slurm_line *line, const char *host, struct own *own)
+static void match_line(const struct slurm_line *line, const char *host, struct host_match *best)
 {
     char *texts[] = {slurm_line_text(line, "NodeName"), slurm_line_text(line, "NodeHostname")};
     struct hostlist names = {0}, hosts = {0};
@@ -467,7 +467,7 @@ static void line_own(const struct slurm_line *line, const char *host, struct own
                                    : i < hosts.count ? hosts.names[i]
                                                      : hosts.names[hosts.count - 1];
 
-            own_update(own, match_host(hostname, host), names.names[i]);
+            update_match(best, match_host(hostname, host), names.names[i]);
         }
     hostlist_clear(&names);
     hostlist_clear(&hosts);
@@ -477,13 +477,13 @@ static void line_own(const struct slurm_line *line, const char *host, struct own
 
 bool slurm_node_of_host(const struct slurm_lines *lines, const char *host, char *name, size_t size)
 {
-    struct own own = {.name = name, .size = size};
+    struct host_match best = {.name = name, .size = size};
 
     name[0] = '\0';
     for (size_t i = 0; host[0] && host[0] != '.' && i < lines->count; i++)
         if (strncasecmp(lines->lines[i].text, "NodeName", 8) == 0)
-            line_own(&lines->lines[i], host, &own);
-    if (own.is_ambiguous)
+            match_line(&lines->lines[i], host, &best);
+    if (best.is_ambiguous)
         name[0] = '\0';
     return name[0];
 }

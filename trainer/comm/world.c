@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lib/constants/trainer_constants.h"
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 #include "lib/base/privileges.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/output.h"
@@ -64,7 +64,7 @@ static int gather_hosts(struct world *world, struct error *err)
         free(hosts);
         return error_set(err, "cannot allocate the names of %zu ranks: %m", ranks);
     }
-    own_name("", own.node, sizeof own.node);
+    slurm_node_name("", own.node, sizeof own.node);
     sched_getaffinity(0, sizeof own.processors, &own.processors);
     if (world->has_mpi)
         MPI_Allgather(&own, sizeof own, MPI_BYTE, hosts, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
@@ -134,7 +134,7 @@ int world_init(bool is_json, double limit_s, struct world *world, struct error *
     *world = (struct world){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);
     if (world->has_mpi) {
-        privileges_give_up("muster-train", launcher_rank() == 0);
+        privileges_check_and_drop("muster-train", launcher_rank() == 0);
         start_mpi(world, limit_s);
     }
     if (gather_hosts(world, err) != 0)

@@ -193,7 +193,7 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     shared->report.outcome = OUTCOME_CRASHED; /* unless the child sets it */
     snprintf(shared->report.library, sizeof shared->report.library, "%s",
              shared->candidates[0].file);
-    stuck = bounded_stuck(CHILD_NAME, deadline_s);
+    stuck = bounded_find_stuck(CHILD_NAME, deadline_s);
     if (stuck > 0) {
         shared->report.outcome = OUTCOME_HUNG;
         snprintf(shared->report.reason, sizeof shared->report.reason,

@@ -139,7 +139,7 @@ static int probe_mount(const struct checks *checks, const struct mount *mount)
 
     snprintf(name, sizeof name, "muster-%08x", (unsigned)hash_text(HASH_BEGIN, mount->path));
     snprintf(probe.path, sizeof probe.path, "%s", mount->path);
-    stuck = bounded_stuck(name, CHECK_MOUNT_S);
+    stuck = bounded_find_stuck(name, CHECK_MOUNT_S);
     if (stuck > 0) {
         checks_fault(checks, mount->path, FAULT_MOUNT_HANGS,
                      "%s does not respond; process %d of an earlier check still waits for it",

@@ -54,8 +54,8 @@ enum {
  * in any case. */
 int command_conf(const char *name, const char *path, struct conf *conf);
 
-/* Returns the name of the node: `name` of --node, or if NULL own_name() below root. In static
- * memory. */
+/* Returns the name of the node: `name` of --node, or if NULL slurm_node_name() below root. In
+ * static memory. */
 const char *command_node(const char *name, const char *root);
 
 /* Reads the options into context, as option_set_parse() does. Returns -1 to continue, with the

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 
 int command_conf(const char *name, const char *path, struct conf *conf)
 {
@@ -25,7 +25,7 @@ const char *command_node(const char *name, const char *root)
 
     if (name && *name)
         return name;
-    own_name(strcmp(root, "/") == 0 ? "" : root, node, sizeof node);
+    slurm_node_name(strcmp(root, "/") == 0 ? "" : root, node, sizeof node);
     return node;
 }
 

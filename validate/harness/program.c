@@ -16,7 +16,7 @@
 #include "lib/certificate/failed_rails.h"
 #include "lib/constants/checks_constants.h"
 #include "lib/node/space_owner.h"
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/peer_exchange.h"
 #include "validate/harness/sleeping_wait.h"
@@ -150,7 +150,7 @@ static void gather_names(struct program *program)
     program->ranks_of_node = allocate(size, sizeof *program->ranks_of_node);
     program->node_name = allocate(size, sizeof *program->node_name);
     program->name_of = allocate(size, sizeof *program->name_of);
-    own_name("", name, sizeof name);
+    slurm_node_name("", name, sizeof name);
     sleeping_allgather(name, program->names, sizeof name, MPI_COMM_WORLD);
     for (int rank = 0; rank < program->size; rank++) {
         int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same node */
@@ -299,7 +299,7 @@ static void report_full_memory(const struct program *program)
         (double)found.f_bavail * 100 >= (double)found.f_blocks * CHECK_SPACE_FULL_PERCENT)
         return;
     space_owner(SHARED_MEMORY, 0, owner);
-    own_name("", node, sizeof node);
+    slurm_node_name("", node, sizeof node);
     fprintf(stderr, "%s: %s: " SHARED_MEMORY " is full%s%s\n", program->spec->name, node,
             *owner ? ": " : "", owner);
 }
@@ -328,7 +328,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     heartbeat_read_secret();
     peers_read_environment();
     parse(program, context, argc, argv);
-    privileges_give_up(spec->name, launcher_rank() == 0);
+    privileges_check_and_drop(spec->name, launcher_rank() == 0);
     output_start(spec->name, spec->suite, program->common.json);
     read_node(program);
     report_full_memory(program);

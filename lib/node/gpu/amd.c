@@ -117,7 +117,7 @@ static bool has_unique_ids(const struct gpu_choice *choice)
 
 /* Returns the index of the GPU of an entry of ROCR_VISIBLE_DEVICES; choice->count if it names none;
  * -1 if the IDs are not known. */
-static long find(const struct gpu_choice *choice, const char *token)
+static long find_gpu(const struct gpu_choice *choice, const char *token)
 {
     char *end;
     long index;
@@ -150,7 +150,7 @@ static int filter_list(struct gpu_choice *choice, const char *name, const char *
         rest = gpu_list_next(rest, token);
         is_id = strncasecmp(token, "GPU-", 4) == 0;
         if (is_rocr || is_id) {
-            index = find(choice, token);
+            index = find_gpu(choice, token);
         } else {
             bool is_canonical = isdigit((unsigned char)*token) && (*token != '0' || !token[1]);
 

@@ -83,7 +83,7 @@ static long device_number(const struct gpu *gpu)
     return *digits != '\0' ? strtol(digits, NULL, 10) : -1;
 }
 
-static long find(const struct gpu_choice *choice, long number, bool is_module)
+static long find_gpu(const struct gpu_choice *choice, long number, bool is_module)
 {
     for (size_t i = 0; i < choice->count; i++)
         if ((is_module ? gpu_choice_at(choice, i)->ordinal
@@ -115,7 +115,7 @@ static int filter_visible(struct gpu_choice *choice)
         number = gpu_list_index(token, true);
         if (number == GPU_LIST_NO_INDEX)
             return gpu_choice_fail(choice, "not a list of numbers");
-        index = find(choice, number, i < 3);
+        index = find_gpu(choice, number, i < 3);
         if (!gpu_choice_check_entry(choice, token, rest, index >= 0))
             return gpu_choice_fail(choice, i < 3
                                                ? "no module that can be opened has such a number"

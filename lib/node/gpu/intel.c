@@ -65,7 +65,7 @@ static bool are_tiles_devices(const struct gpu_choice *choice)
 
 /* Returns the index of the GPU that has the device with this number; choice->count if there is
  * none; -1 if the driver does not report a GPU's tiles. */
-static long find(const struct gpu_choice *choice, long number, bool has_tiles)
+static long find_gpu(const struct gpu_choice *choice, long number, bool has_tiles)
 {
     long first = 0;
 
@@ -101,7 +101,8 @@ static int filter_visible(struct gpu_choice *choice)
         number = strtol(token, &end, 10); /* saturates */
         if (!isdigit((unsigned char)*token) || (*end != '\0' && *end != '.'))
             return gpu_choice_fail(choice, "not a list of devices");
-        index = has_tiles && *end == '.' ? (long)choice->count : find(choice, number, has_tiles);
+        index =
+            has_tiles && *end == '.' ? (long)choice->count : find_gpu(choice, number, has_tiles);
         if (index < 0)
             return gpu_choice_fail(choice, "the driver does not report how many tiles a GPU has");
         if (index == (long)choice->count)

@@ -88,7 +88,7 @@ int bounded_check(double limit_s, int (*work_)(void *context, const char **at), 
                           .context = context,
                           .output = {make_output(), make_output()},
                           .at = "configuration and inventory"};
-    pid_t stuck = bounded_stuck(child_name, limit_s);
+    pid_t stuck = bounded_find_stuck(child_name, limit_s);
     struct bounded_end end;
     int rv;
 

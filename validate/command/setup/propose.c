@@ -10,7 +10,7 @@
 #include "lib/base/memory_stream.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/text.h"
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 #include "validate/command/plugstack.h"
 
 enum { STACK_PATH = 1024 };
@@ -148,7 +148,7 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     static const char start[] = "Where all nodes are like this one, muster.conf can have ";
     int rv = 0;
 
-    own_name(node_view->root, host, sizeof host);
+    slurm_node_name(node_view->root, host, sizeof host);
     if (stream && slurm_node_of_host(slurm, host, name, sizeof name)) {
         slurm_node_find(slurm, name, &node);
         if (!*conf->management_interface && node_view->fabric.management)

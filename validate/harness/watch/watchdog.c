@@ -12,7 +12,7 @@
 #include "lib/base/thread_id.h"
 #include "lib/base/condition.h"
 #include "lib/constants/harness_constants.h"
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/output.h"
 #include "validate/harness/watch/cpu_time.h"
@@ -56,7 +56,7 @@ static void print_record(double waited_s)
 {
     char node[256];
 
-    own_name("", node, sizeof node);
+    slurm_node_name("", node, sizeof node);
     output_claim();
     output_report(RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
                          .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED),

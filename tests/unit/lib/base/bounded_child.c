@@ -101,13 +101,13 @@ static void waiting_child_is_stuck(void)
     pid_t child = start_waiting("muster-test");
     double begin_s = clock_s();
 
-    while (bounded_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < LIMIT_S)
+    while (bounded_find_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < LIMIT_S)
         usleep(1000);
-    is_int(bounded_stuck("muster-test", ANY_AGE_S), child,
+    is_int(bounded_find_stuck("muster-test", ANY_AGE_S), child,
            "a child that is older than its limit and waits in the kernel is stuck");
-    is_int(bounded_stuck("muster-test", LIMIT_S), 0,
+    is_int(bounded_find_stuck("muster-test", LIMIT_S), 0,
            "... but not a younger one, which may work for another process");
-    is_int(bounded_stuck("muster-other", ANY_AGE_S), 0, "... nor a child with another name");
+    is_int(bounded_find_stuck("muster-other", ANY_AGE_S), 0, "... nor a child with another name");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
@@ -156,7 +156,7 @@ int main(void)
     is_int(outcome_of(hang_without_processor, &number, 0.3, &end), BOUNDED_LATE,
            "work that gets hardly any processor time is killed too");
     ok(!end.is_stuck, "... and is not stuck, however late it dies: it does not wait in the kernel");
-    ok(clock_s() - begin_s < LIMIT_S && bounded_stuck("muster-test", ANY_AGE_S) == 0,
+    ok(clock_s() - begin_s < LIMIT_S && bounded_find_stuck("muster-test", ANY_AGE_S) == 0,
        "no child is left");
     waiting_child_is_stuck();
     runs_without_standard_files();

@@ -4,7 +4,7 @@
 #include "lib/base/text.h"
 #include "lib/slurm/gresconf.h"
 #include "lib/slurm/slurmconf.h"
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 #include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -252,7 +252,7 @@ static void own_name_is(const char *host, const char *expected)
     char name[64];
 
     tree_put(root, "proc/sys/kernel/hostname", host);
-    own_name(root, name, sizeof name);
+    slurm_node_name(root, name, sizeof name);
     is_str(name, expected, "the node on the host %s has the name %s", host, expected);
 }
 

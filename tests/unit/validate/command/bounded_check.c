@@ -77,7 +77,7 @@ static void test_earlier_check(void)
     char expected[200];
     int status;
 
-    while (bounded_stuck("muster-health", ANY_AGE_S) == 0 && clock_s() - begin_s < ENDS_S)
+    while (bounded_find_stuck("muster-health", ANY_AGE_S) == 0 && clock_s() - begin_s < ENDS_S)
         usleep(1000);
     snprintf(expected, sizeof expected,
              "!%s does not respond: process %d of an earlier check waits for it", file, (int)child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_OWN_NAME_H
-#define MUSTER_OWN_NAME_H
+#ifndef MUSTER_SLURM_NODE_NAME_H
+#define MUSTER_SLURM_NODE_NAME_H
 
 #include <stddef.h>
 
@@ -8,6 +8,6 @@
  * health check; else the NodeName in the slurm.conf of root for its host name, which may differ
  * from it; else the host name up to its first dot. Reads files: in the path of a job use
  * node_name() instead. root: "" is this machine. Cut at size. */
-void own_name(const char *root, char *name, size_t size);
+void slurm_node_name(const char *root, char *name, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/slurm/own_name.h"
+#include "lib/slurm/slurm_node_name.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,15 +9,15 @@
 #include "lib/base/sysfs.h"
 #include "lib/slurm/slurmconf.h"
 
-void own_name(const char *root, char *name, size_t size)
+void slurm_node_name(const char *root, char *name, size_t size)
 {
-    const char *told = getenv("SLURMD_NODENAME");
+    const char *given = getenv("SLURMD_NODENAME");
     char host[HOST_NAME_MAX + 1], directory[PATH_MAX];
     struct slurm_lines lines = {0};
     bool is_found = false;
 
-    if (told && *told) {
-        snprintf(name, size, "%s", told);
+    if (given && *given) {
+        snprintf(name, size, "%s", given);
         return;
     }
     sysfs_line(root, host, sizeof host, "proc/sys/kernel/hostname");
