@@ -81,7 +81,7 @@ struct probe {
     size_t count;
 };
 
-static void take_answer(const struct ether_arp *packet, int index, void *context)
+static void handle_answer(const struct ether_arp *packet, int index, void *context)
 {
     struct probe *probe = context;
 
@@ -96,7 +96,7 @@ static void take_answer(const struct ether_arp *packet, int index, void *context
     }
 }
 
-static void take_proxy(const struct ether_arp *packet, int index, void *context)
+static void handle_proxy(const struct ether_arp *packet, int index, void *context)
 {
     struct probe *probe = context;
     uint32_t unused_address = inet_addr(UNUSED_ADDRESS);
@@ -118,14 +118,14 @@ int arp_probe(const struct inventory *inventory, struct arp_address *addresses, 
         return -1;
     for (size_t i = 0; i < count; i++)
         send_probe(fd, addresses[i].nic, addresses[i].address);
-    receive_until(fd, clock_ms() + ARP_WAIT_MS, take_answer, &probe);
+    receive_until(fd, clock_ms() + ARP_WAIT_MS, handle_answer, &probe);
     for (size_t i = 0; i < count; i++)
         if (addresses[i].is_answered) {
             is_answered = true;
             send_probe(fd, addresses[i].nic, inet_addr(UNUSED_ADDRESS));
         }
     if (is_answered)
-        receive_until(fd, clock_ms() + ARP_PROXY_WAIT_MS, take_proxy, &probe);
+        receive_until(fd, clock_ms() + ARP_PROXY_WAIT_MS, handle_proxy, &probe);
     close(fd);
     return 0;
 }

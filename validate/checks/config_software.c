@@ -39,7 +39,7 @@ static const char *const directories[] = {
 };
 
 /* Finds the longest file name of each library: libmpi.so.40.30.4, not its link libmpi.so.40. */
-static void look_into(const char *root, const char *directory, char found[LIBRARIES][NAME])
+static void list_libraries(const char *root, const char *directory, char found[LIBRARIES][NAME])
 {
     char path[SYSFS_PATH];
     const struct dirent *entry;
@@ -64,7 +64,7 @@ static void record_libraries(const struct checks *checks)
     char texts[LIBRARIES][512] = {{0}}, found[LIBRARIES][NAME];
 
     for (size_t k = 0; k < sizeof directories / sizeof *directories; k++) {
-        look_into(checks->root, directories[k], found);
+        list_libraries(checks->root, directories[k], found);
         for (size_t i = 0; i < LIBRARIES; i++) {
             char path[512], id[BUILD_ID_TEXT];
 

@@ -79,7 +79,7 @@ void check_gpu_enumerate(const struct checks *checks)
 }
 
 /* Whether the habanalabs state is transient: Gaudi 2 and newer are reset after each job. */
-static bool is_passing(const char *state)
+static bool is_transient(const char *state)
 {
     static const char *const passing[] = {"in reset", "in reset after device release",
                                           "in device creation"};
@@ -95,7 +95,7 @@ static int check_gpu(const struct checks *checks, const char *part, const struct
 {
     int found = 0;
 
-    if (is_passing(gpu->state)) {
+    if (is_transient(gpu->state)) {
         found++;
         checks_record(checks, part, VERDICT_UNKNOWN,
                       "%s at %s is in state '%s', not operational yet", gpu->model,

@@ -18,7 +18,7 @@ static bool is_loopback(const char *address)
 }
 
 /* Keeps the first address of each name, IPv4 before IPv6, as the resolver does by default. */
-static void line_take(char *line, const struct hostlist *nodes, const char **found)
+static void parse_line(char *line, const struct hostlist *nodes, const char **found)
 {
     char *rest = NULL, *address, *word;
 
@@ -44,7 +44,7 @@ void facts_hosts(const struct checks *checks)
         text = sysfs_file(checks->root, HOSTS_BYTES, "etc/hosts");
     rest = text;
     while ((line = strsep(&rest, "\n")))
-        line_take(line, &nodes, found);
+        parse_line(line, &nodes, found);
     for (size_t i = 0; text && i < nodes.count; i++)
         if (found[i])
             fact_text(checks, "hosts", nodes.names[i], found[i]);

@@ -36,8 +36,8 @@ static const char *mbps_text(double mbps, char text[32])
     ((context)->found++, checks_report((context)->checks, record, __VA_ARGS__))
 
 /* The record of a rail that can carry no traffic. Its metric distinguishes it from a degraded rail:
- * AllowFailedRails counts the unusable rails. */
-static struct record unusable(const struct context *context, enum fault_code code)
+ * AllowFailedRails counts the unusable_record rails. */
+static struct record unusable_record(const struct context *context, enum fault_code code)
 {
     return RECORD(.part = context->rail->name, .metric = "unusable", .verdict = VERDICT_FAIL,
                   .code = code);
@@ -63,8 +63,8 @@ static const char *driver_of(const struct rail *rail)
 
 /* Returns the line of muster.conf with which the prolog applies the setting to the rail's interface
  * for jobs, or NULL. */
-static const struct netif_line *made_by(const struct context *context, enum netif_setting setting,
-                                        long *value)
+static const struct netif_line *find_prolog_line(const struct context *context,
+                                                 enum netif_setting setting, long *value)
 {
     const struct conf *conf = context->checks->conf;
 
@@ -79,11 +79,11 @@ static int check_link(struct context *context)
     const struct nic *nic = rail->class != FABRIC_INFINIBAND ? rail->nic : NULL;
     char why[256];
 
-    if (nic && !nic->is_up && made_by(context, NETIF_UP, NULL)) {
+    if (nic && !nic->is_up && find_prolog_line(context, NETIF_UP, NULL)) {
         record_problem(context, VERDICT_SKIP,
                        "%s is down between jobs; Interface line %u of the "
                        "configuration brings it up for them",
-                       nic->name, made_by(context, NETIF_UP, NULL)->line);
+                       nic->name, find_prolog_line(context, NETIF_UP, NULL)->line);
         return 0;
     }
     if (rail->port && !rail->port->state[0] && (!nic || (nic->is_up && nic->has_carrier))) {
@@ -93,7 +93,7 @@ static int check_link(struct context *context)
     if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
         return 1;
     rail_why_down(rail, why, sizeof why);
-    record_as(context, unusable(context, FAULT_LINK_DOWN), "%s", why);
+    record_as(context, unusable_record(context, FAULT_LINK_DOWN), "%s", why);
     return 0;
 }
 
@@ -120,8 +120,8 @@ static void count_peers(const struct context *context, double speed, size_t *fas
     }
 }
 
-static struct record slow(const struct context *context, double limit, const char *limit_source,
-                          enum verdict verdict)
+static struct record report_slow(const struct context *context, double limit,
+                                 const char *limit_source, enum verdict verdict)
 {
     return RECORD(.part = context->rail->name, .metric = "speed", .code = FAULT_LINK_SPEED_LOW,
                   .value = speed_now(context->rail), .unit = "Mb/s", .limit = limit,
@@ -139,7 +139,7 @@ static void check_speed(struct context *context)
     if (speed < 0)
         return;
     if (is_stated && speed < rail->nominal_mbps) {
-        record_as(context, slow(context, rail->nominal_mbps, "conf", VERDICT_FAIL),
+        record_as(context, report_slow(context, rail->nominal_mbps, "conf", VERDICT_FAIL),
                   "%s runs at %s, NominalSpeed of the configuration is %s; check cable or switch "
                   "port",
                   rail->name, mbps_text(speed, found), mbps_text(rail->nominal_mbps, expected));
@@ -151,7 +151,8 @@ static void check_speed(struct context *context)
         return;
     /* with one rail against one it is unknown which is wrong */
     record_as(
-        context, slow(context, fastest, "peers", faster > others + 1 ? VERDICT_FAIL : VERDICT_WARN),
+        context,
+        report_slow(context, fastest, "peers", faster > others + 1 ? VERDICT_FAIL : VERDICT_WARN),
         "%s runs at %s, %zu of the node's %zu other rails at up to %s; check cable or switch "
         "port",
         rail->name, mbps_text(speed, found), faster, faster + others, mbps_text(fastest, expected));
@@ -175,7 +176,7 @@ static void check_mtu(struct context *context)
     if (!nic || nic->mtu_bytes < 0)
         return;
     /* the prolog sets the MTU for jobs: its value between jobs is irrelevant */
-    if (made_by(context, NETIF_MTU, &made) && (wanted <= 0 || made == wanted))
+    if (find_prolog_line(context, NETIF_MTU, &made) && (wanted <= 0 || made == wanted))
         return;
     if (wanted > 0) {
         if (nic->mtu_bytes == wanted)
@@ -225,7 +226,7 @@ static void check_address(struct context *context)
                            "FabricInterfaces instead",
                            rail->nic->name, upper->name, upper->name);
         else
-            record_as(context, unusable(context, FAULT_ADDRESS_MISSING),
+            record_as(context, unusable_record(context, FAULT_ADDRESS_MISSING),
                       "%s has no IP address, but %s needs one; assign one, or leave it out "
                       "of FabricInterfaces",
                       rail->nic->name, fabric_class_name(rail->class));
@@ -237,7 +238,7 @@ static void check_address(struct context *context)
         if (rail->port->gids[i].index == rail->gid_index)
             gid = &rail->port->gids[i];
     if (!gid)
-        record_as(context, unusable(context, FAULT_ADDRESS_MISSING),
+        record_as(context, unusable_record(context, FAULT_ADDRESS_MISSING),
                   "%s has no RoCE GID; check that %s has an IP address", rail->name,
                   rail->nic ? rail->nic->name : "its interface");
     else if (strncmp(gid->gid, "fe80:", 5) == 0)

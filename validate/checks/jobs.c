@@ -18,13 +18,13 @@
 
 #define ACCELERATORS_FILE "/run/muster/accelerators"
 
-enum { TOLD = 100 };
+enum { REPORTED_LINES = 100 };
 
 /* ---------------------------------------------------------------- accelerators */
 
 /* Each partition of a GPU reports the GPU's counters for itself: the highest value is kept. */
-static void raise_counter(struct part_counters *counters, const char *part, const char *counter,
-                          uint64_t value)
+static void keep_maximum(struct part_counters *counters, const char *part, const char *counter,
+                         uint64_t value)
 {
     for (size_t i = 0; i < counters->count; i++) {
         struct part_counter *item = &counters->items[i];
@@ -54,14 +54,14 @@ static void add_device(struct part_counters *counters, const char *part,
         {ACCELERATOR_LINK_RECOVERIES_FAILED, "link_recoveries_failed"},
     };
 
-    raise_counter(counters, part, "", 0);
+    keep_maximum(counters, part, "", 0);
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         const struct accelerator_value *value = &device->values[counted[i].id];
 
         if (value->answer == ANSWER_NOT_ASKED || value->answer == ANSWER_ERROR)
-            raise_counter(counters, part, counted[i].counter, PART_COUNTER_UNREAD);
+            keep_maximum(counters, part, counted[i].counter, PART_COUNTER_UNREAD);
         if (value->answer == ANSWER_PRESENT && value->number > 0)
-            raise_counter(counters, part, counted[i].counter, (uint64_t)value->number);
+            keep_maximum(counters, part, counted[i].counter, (uint64_t)value->number);
     }
 }
 
@@ -118,10 +118,10 @@ static void attribute_accelerators(const struct checks *checks)
 struct newest {
     int64_t since_s;
     size_t jobs, events;
-    struct job_line lines[TOLD];
+    struct job_line lines[REPORTED_LINES];
 };
 
-static void keep_line(const struct job_line *line, void *context)
+static void add_line(const struct job_line *line, void *context)
 {
     struct newest *newest = context;
 
@@ -130,7 +130,7 @@ static void keep_line(const struct job_line *line, void *context)
     if (line->event == JOB_RAN)
         newest->jobs++;
     else
-        newest->lines[newest->events++ % TOLD] = *line;
+        newest->lines[newest->events++ % REPORTED_LINES] = *line;
 }
 
 void check_jobs(const struct checks *checks)
@@ -149,16 +149,16 @@ void check_jobs(const struct checks *checks)
         attribute_accelerators(checks);
     newest = (struct newest){.since_s = certificate_issued(checks->conf->certificate_path, NULL)};
     if (job_log_open(&log, checks->conf->certificate_path) != 0 ||
-        job_log_read(log.path, keep_line, &newest, &err) < 0) {
+        job_log_read(log.path, add_line, &newest, &err) < 0) {
         checks_record(checks, "", VERDICT_UNKNOWN, "cannot read the log of jobs: %s", err.text);
         return;
     }
-    for (size_t i = newest.events > TOLD ? newest.events - TOLD : 0;
+    for (size_t i = newest.events > REPORTED_LINES ? newest.events - REPORTED_LINES : 0;
          checks->lists_jobs && i < newest.events; i++) {
         struct record record = RECORD_INIT;
         char message[JOB_LINE_MESSAGE];
 
-        job_line_record(&newest.lines[i % TOLD], message, &record);
+        job_line_record(&newest.lines[i % REPORTED_LINES], message, &record);
         checks_report(checks, record, "%s", message);
     }
     checks_record(checks, "", VERDICT_PASS,

@@ -23,8 +23,8 @@ struct log_check {
 };
 
 /* Adds an entry of a job's program; the node's log of jobs shows which job it was. */
-static void note_program(struct job_lines *programs, const struct kernel_finding *finding,
-                         const struct kmsg_entry *entry)
+static void add_program_fault(struct job_lines *programs, const struct kernel_finding *finding,
+                              const struct kmsg_entry *entry)
 {
     struct job_line line = {.event = JOB_LOGGED, .value = 1};
 
@@ -46,19 +46,19 @@ static void note_program(struct job_lines *programs, const struct kernel_finding
     job_lines_add(programs, &line);
 }
 
-static void take_entry(const struct kmsg_entry *entry, void *context)
+static void add_entry(const struct kmsg_entry *entry, void *context)
 {
     struct log_check *check = context;
     const struct kernel_finding *finding = kernel_log_take(check->log, entry);
 
     if (finding && finding->event->cause == KERNEL_BY_JOB && check->programs)
-        note_program(check->programs, finding, entry);
+        add_program_fault(check->programs, finding, entry);
     if (check->checks->root[0] && entry->time_us > check->now_us)
         check->now_us = entry->time_us; /* "now" of a recorded log is its last entry */
 }
 
 /* Whether part, a PCI address in the log with or without the function, is the device's. */
-static bool is_at(const char *pci, const char *part)
+static bool is_device_address(const char *pci, const char *part)
 {
     size_t length = strlen(part);
 
@@ -70,12 +70,12 @@ static bool is_at(const char *pci, const char *part)
 static const char *part_name(const struct inventory *inventory, const char *part, char name[64])
 {
     for (size_t i = 0; i < inventory->gpu_count; i++)
-        if (is_at(inventory->gpus[i].location.pci, part)) {
+        if (is_device_address(inventory->gpus[i].location.pci, part)) {
             snprintf(name, 64, "gpu%zu", i);
             return name;
         }
     for (size_t i = 0; i < inventory->nic_count; i++)
-        if (is_at(inventory->nics[i].location.pci, part))
+        if (is_device_address(inventory->nics[i].location.pci, part))
             return inventory->nics[i].name;
     return part;
 }
@@ -164,7 +164,7 @@ void check_log(const struct checks *checks)
     }
     if (sysfs_path(checks->root, path, sizeof path, "dev/kmsg") != 0)
         return;
-    result = kmsg_read(path, log.next, take_entry, &check, &reading, &err);
+    result = kmsg_read(path, log.next, add_entry, &check, &reading, &err);
     if (result != 0) {
         checks_record(checks, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read the kernel log: %s", err.text);

@@ -62,7 +62,7 @@ static bool is_read_only(char *options)
 
 /* Parses a line of mountinfo, proc_pid_mountinfo(5): "36 35 98:0 /root /mnt rw,noatime master:1 -
  * ext3 /dev/sda1 rw". */
-static void take_line(char *line, struct mount *mount)
+static void parse_mountinfo(char *line, struct mount *mount)
 {
     char *fields[6] = {NULL}, *rest = strstr(line, " - "), *type, *path;
 
@@ -87,13 +87,13 @@ static void take_line(char *line, struct mount *mount)
 }
 
 /* Finds the mount. Returns false if mountinfo cannot be read. */
-static bool look_up(const char *root, struct mount *mount)
+static bool find_mount(const char *root, struct mount *mount)
 {
     char *text = sysfs_file(root, MOUNTINFO, "proc/self/mountinfo"), *rest = text, *line;
 
     mount->is_mounted = false;
     while ((line = strsep(&rest, "\n")))
-        take_line(line, mount);
+        parse_mountinfo(line, mount);
     free(text);
     return text != NULL;
 }
@@ -111,7 +111,7 @@ static bool is_refusal(int error)
 }
 
 /* Runs in the child: accesses the file system as a job does, so that an automounter mounts it. */
-static void touch(void *context)
+static void access_mount(void *context)
 {
     struct probe *probe = context;
     DIR *directory = opendir(probe->path);
@@ -146,7 +146,7 @@ static int probe_mount(const struct checks *checks, const struct mount *mount)
                      mount->path, (int)stuck);
         return -1;
     }
-    if (bounded_run(name, CHECK_MOUNT_S, touch, &probe, sizeof probe, &end, &err) < 0) {
+    if (bounded_run(name, CHECK_MOUNT_S, access_mount, &probe, sizeof probe, &end, &err) < 0) {
         checks_record(checks, mount->path, VERDICT_UNKNOWN, "%s", err.text);
         return -1;
     }
@@ -170,7 +170,7 @@ static void check_mount(const struct checks *checks, const char *text)
     parse_mount(text, &mount);
     if (!checks->root[0] && probe_mount(checks, &mount) < 0)
         return;
-    if (!look_up(checks->root, &mount))
+    if (!find_mount(checks->root, &mount))
         checks_record(checks, mount.path, checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read /proc/self/mountinfo");
     else if (!mount.is_mounted)
