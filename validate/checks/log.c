@@ -49,7 +49,7 @@ static void add_program_fault(struct job_lines *programs, const struct kernel_fi
 static void add_entry(const struct kmsg_entry *entry, void *context)
 {
     struct log_check *check = context;
-    const struct kernel_finding *finding = kernel_log_take(check->log, entry);
+    const struct kernel_finding *finding = kernel_log_add(check->log, entry);
 
     if (finding && finding->event->cause == KERNEL_BY_JOB && check->programs)
         add_program_fault(check->programs, finding, entry);

@@ -52,8 +52,8 @@ static int check_counter(struct rates_check *check, const struct rail *rail, siz
                          const struct counters *counters)
 {
     uint64_t value = *(const uint64_t *)((const char *)counters + rules[rule].offset);
-    double grown = rates_take(&check->rates, rail->name, rules[rule].counter, value, check->now_s,
-                              rules[rule].window_s) /
+    double grown = rates_update(&check->rates, rail->name, rules[rule].counter, value, check->now_s,
+                                rules[rule].window_s) /
                    rules[rule].divisor;
     char window[32];
 

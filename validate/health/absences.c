@@ -34,8 +34,8 @@ static struct absence *find(struct absences *absences, enum fault_code code, con
     return absence;
 }
 
-unsigned absences_take(struct absences *absences, const char *test, enum fault_code code,
-                       const char *part)
+unsigned absences_add(struct absences *absences, const char *test, enum fault_code code,
+                      const char *part)
 {
     struct absence *absence = find(absences, code, part);
 

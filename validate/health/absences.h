@@ -35,8 +35,8 @@ bool absences_concern(enum fault_code code);
 
 /* Notes that the test does not find the part in this check. Returns in how many checks in a row it
  * is missing, this one included; ABSENCES_IN_A_ROW if there is no room for it. */
-unsigned absences_take(struct absences *absences, const char *test, enum fault_code code,
-                       const char *part);
+unsigned absences_add(struct absences *absences, const char *test, enum fault_code code,
+                      const char *part);
 
 /* Writes the parts that this check missed as text, for the next check, and parses the text.
  * absences_parse() returns -1 and no absences for a text of another boot or another format. It

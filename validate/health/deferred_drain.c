@@ -24,7 +24,7 @@ int deferred_drain_write(const char *path, const struct deferred_drain *deferred
 }
 
 /* Copies the line at text. Returns the text after the line. */
-static const char *line_take(const char *text, char *line, size_t size)
+static const char *copy_line(const char *text, char *line, size_t size)
 {
     size_t length = strcspn(text, "\n");
 
@@ -45,8 +45,8 @@ bool deferred_drain_read(const char *path, struct deferred_drain *deferred)
         const char *next;
 
         *deferred = (struct deferred_drain){.when = (time_t)when, .wait_s = wait_s};
-        next = line_take(text + begin + 1, deferred->reason, sizeof deferred->reason);
-        line_take(next, deferred->text, sizeof deferred->text);
+        next = copy_line(text + begin + 1, deferred->reason, sizeof deferred->reason);
+        copy_line(next, deferred->text, sizeof deferred->text);
     }
     free(text);
     return is_read;

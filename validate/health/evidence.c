@@ -24,7 +24,7 @@ int evidence_directory(const char *certificate_path, char directory[EVIDENCE_PAT
     return path_beside(certificate_path, "evidence", directory, EVIDENCE_PATH / 2) ? 0 : -1;
 }
 
-static void name_part(const char *part, char name[64])
+static void format_part(const char *part, char name[64])
 {
     snprintf(name, 64, "%s", part);
     for (char *c = name; *c; c++)
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Returns the bundles, malloc'd, the oldest first; NULL if memory is out. */
-static struct evidence *list(const char *directory, size_t *count)
+static struct evidence *list_bundles(const char *directory, size_t *count)
 {
     char **names;
     size_t found = sysfs_names("", &names, "%s", directory + 1);
@@ -81,10 +81,10 @@ bool evidence_is_wanted(const char *directory, enum fault_code code, const char 
 {
     char name[64], stamp[32] = "";
     size_t count;
-    struct evidence *bundles = list(directory, &count);
+    struct evidence *bundles = list_bundles(directory, &count);
     bool is_there = false;
 
-    name_part(part, name);
+    format_part(part, name);
     for (size_t i = 0; bundles && i < count; i++)
         if (bundles[i].code == code && strcmp(bundles[i].part, name) == 0 &&
             bundles[i].time_s >= since_s && bundles[i].time_s > now_s - EVIDENCE_KEEP_S) {
@@ -106,7 +106,7 @@ int evidence_each(const char *directory, int64_t since_s,
                   void (*each)(const struct evidence *evidence, void *context), void *context)
 {
     size_t count;
-    struct evidence *bundles = list(directory, &count);
+    struct evidence *bundles = list_bundles(directory, &count);
     int found = 0;
 
     for (size_t i = 0; bundles && i < count; i++)
@@ -145,7 +145,7 @@ int evidence_make_room(const char *directory, struct error *err)
     if (!S_ISDIR(status.st_mode))
         return error_set(err, "%s: is not a directory", directory);
     remove_unfinished(directory);
-    bundles = list(directory, &count);
+    bundles = list_bundles(directory, &count);
     for (size_t i = 0; bundles && i + EVIDENCE_BUNDLES <= count; i++)
         unlink(bundles[i].path);
     free(bundles);

@@ -20,14 +20,14 @@ void kernel_log_init(struct kernel_log *log, const char *boot_id)
 /* ---------------------------------------------------------------- taking */
 
 /* The priority for a slot: first events that drain, then warnings, then faults of programs. */
-static int weight(const struct kernel_event *event)
+static int priority(const struct kernel_event *event)
 {
     return event->cause == KERNEL_BY_JOB ? KERNEL_IGNORE : (int)event->action;
 }
 
 /* Returns a slot for a finding of the event. If none is free, takes that of the finding with the
  * lowest priority, of these the oldest, if the event has a higher one. NULL: no slot. */
-static struct kernel_finding *place_for(struct kernel_log *log, const struct kernel_event *event)
+static struct kernel_finding *find_slot(struct kernel_log *log, const struct kernel_event *event)
 {
     struct kernel_finding *least = NULL;
 
@@ -36,7 +36,7 @@ static struct kernel_finding *place_for(struct kernel_log *log, const struct ker
     log->left_out++;
     for (size_t i = 0; i < log->count; i++) {
         struct kernel_finding *finding = &log->findings[i];
-        int less = weight(least ? least->event : event) - weight(finding->event);
+        int less = priority(least ? least->event : event) - priority(finding->event);
 
         if (less > 0 || (less == 0 && least && finding->last_us < least->last_us))
             least = finding;
@@ -44,8 +44,8 @@ static struct kernel_finding *place_for(struct kernel_log *log, const struct ker
     return least;
 }
 
-static struct kernel_finding *finding_of(struct kernel_log *log, const struct kernel_event *event,
-                                         const char *name, const char *part)
+static struct kernel_finding *find_finding(struct kernel_log *log, const struct kernel_event *event,
+                                           const char *name, const char *part)
 {
     struct kernel_finding *finding;
 
@@ -56,7 +56,7 @@ static struct kernel_finding *finding_of(struct kernel_log *log, const struct ke
             return finding;
         }
     }
-    finding = place_for(log, event);
+    finding = find_slot(log, event);
     if (!finding)
         return NULL;
     *finding = (struct kernel_finding){.event = event};
@@ -76,7 +76,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-static void findings_end(struct kernel_log *log, const struct kernel_event *event, const char *part)
+static void remove_ended(struct kernel_log *log, const struct kernel_event *event, const char *part)
 {
     size_t kept = 0;
 
@@ -102,7 +102,7 @@ static void count_burst(struct kernel_finding *finding, int64_t time_us)
     finding->is_burst = finding->is_burst || finding->window_count >= event->times;
 }
 
-const struct kernel_finding *kernel_log_take(struct kernel_log *log, const struct kmsg_entry *entry)
+const struct kernel_finding *kernel_log_add(struct kernel_log *log, const struct kmsg_entry *entry)
 {
     char part[KERNEL_PART], name[KERNEL_NAME];
     const struct kernel_event *event = kernel_event_match(entry->text, part, name);
@@ -111,10 +111,10 @@ const struct kernel_finding *kernel_log_take(struct kernel_log *log, const struc
     if (!event || entry->facility != 0)
         return NULL;
     if (*event->ends) {
-        findings_end(log, event, part);
+        remove_ended(log, event, part);
         return NULL;
     }
-    finding = finding_of(log, event, name, part);
+    finding = find_finding(log, event, name, part);
     if (!finding)
         return NULL;
     if (finding->count == 0)
@@ -167,14 +167,14 @@ void kernel_log_judge(const struct kernel_log *log, size_t index, const struct c
     enum kernel_action action = rule ? rule->action : event->action;
     bool is_old = now_us - finding->last_us > (int64_t)KERNEL_COUNTS_S * SECOND_US;
     /* faults of programs are reported separately, unless the site has a line for this one */
-    bool is_told_apart = event->cause == KERNEL_BY_JOB && !rule;
+    bool is_separate = event->cause == KERNEL_BY_JOB && !rule;
 
     *judgement = (struct kernel_judgement){
         .finding = finding, .verdict = VERDICT_PASS, .code = FAULT_NONE, .cause = event->cause};
     judgement->is_ignored = action == KERNEL_IGNORE || finding->last_us < repaired_us ||
                             (event->times > 0 && !finding->is_burst) ||
                             (event->is_consequence && is_explained(log, finding));
-    if (judgement->is_ignored || is_told_apart)
+    if (judgement->is_ignored || is_separate)
         return;
     judgement->verdict = VERDICT_WARN;
     judgement->code = event->code;
@@ -210,8 +210,8 @@ void kernel_log_describe(const struct kernel_finding *finding, int64_t now_us, c
              finding->is_drained ? ", drained for it then" : "", finding->text);
 }
 
-size_t kernel_log_drained(struct kernel_log *log, const struct conf *conf, int64_t now_us,
-                          int64_t repaired_us)
+size_t kernel_log_mark_drained(struct kernel_log *log, const struct conf *conf, int64_t now_us,
+                               int64_t repaired_us)
 {
     struct kernel_judgement judgement;
     size_t count = 0;
@@ -261,7 +261,7 @@ int kernel_log_write(const void *what, FILE *stream)
 }
 
 /* Returns the event that matches the text of the finding; several events may have its name. */
-static const struct kernel_event *event_of(const char *source, const char *name, const char *text)
+static const struct kernel_event *find_event(const char *source, const char *name, const char *text)
 {
     char part[KERNEL_PART], found[KERNEL_NAME];
     const struct kernel_event *event = kernel_event_match(text, part, found);
@@ -290,7 +290,7 @@ static int finding_parse(char *line, struct kernel_finding *finding)
     finding->is_burst = is_burst != 0;
     finding->is_drained = is_drained != 0;
     snprintf(finding->text, sizeof finding->text, "%s", line + text);
-    finding->event = event_of(source, finding->name, finding->text);
+    finding->event = find_event(source, finding->name, finding->text);
     return finding->event ? 0 : -1;
 }
 

@@ -45,8 +45,7 @@ struct kernel_log {
 void kernel_log_init(struct kernel_log *log, const char *boot_id);
 
 /* Adds an entry of the kernel. Returns the finding that counts it, or NULL. */
-const struct kernel_finding *kernel_log_take(struct kernel_log *log,
-                                             const struct kmsg_entry *entry);
+const struct kernel_finding *kernel_log_add(struct kernel_log *log, const struct kmsg_entry *entry);
 
 /* The judgement of a finding, by the table of events and KernelLog of the configuration. */
 struct kernel_judgement {
@@ -67,8 +66,8 @@ void kernel_log_describe(const struct kernel_finding *finding, int64_t now_us, c
                          size_t size);
 
 /* Notes that the node was drained for the findings that fail now. Returns their number. */
-size_t kernel_log_drained(struct kernel_log *log, const struct conf *conf, int64_t now_us,
-                          int64_t repaired_us);
+size_t kernel_log_mark_drained(struct kernel_log *log, const struct conf *conf, int64_t now_us,
+                               int64_t repaired_us);
 
 /* Removes findings whose last entry is from before repaired_us or older than two days. */
 void kernel_log_prune(struct kernel_log *log, int64_t now_us, int64_t repaired_us);

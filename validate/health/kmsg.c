@@ -21,7 +21,7 @@ enum {
 /* ---------------------------------------------------------------- an entry */
 
 /* Parses the number at *at, and moves *at past the comma or semicolon that ends it. */
-static bool take_number(const char **at, const char *end, uint64_t *number)
+static bool parse_number(const char **at, const char *end, uint64_t *number)
 {
     const char *begin = *at;
 
@@ -43,8 +43,9 @@ int kmsg_parse(const char *line, size_t length, struct kmsg_entry *entry)
                *text = memchr(line, ';', (size_t)(end - line));
     uint64_t priority, time_us;
 
-    if (!text || !take_number(&at, text, &priority) || !take_number(&at, text, &entry->sequence) ||
-        !take_number(&at, text + 1, &time_us) || priority > 8 * 256 || time_us > INT64_MAX)
+    if (!text || !parse_number(&at, text, &priority) ||
+        !parse_number(&at, text, &entry->sequence) || !parse_number(&at, text + 1, &time_us) ||
+        priority > 8 * 256 || time_us > INT64_MAX)
         return -1;
     entry->priority = priority % 8;
     entry->facility = (unsigned)(priority / 8);
@@ -75,7 +76,7 @@ static bool is_full(const struct reader *reader)
     return reader->entries >= ENTRIES_MAX || reader->bytes >= BYTES_MAX;
 }
 
-static void take(struct reader *reader, const char *line, size_t length)
+static void handle_line(struct reader *reader, const char *line, size_t length)
 {
     struct kmsg_reading *reading = reader->reading;
     bool is_entry;
@@ -108,7 +109,7 @@ static int read_device(int fd, struct reader *reader)
         ssize_t length = read(fd, record, sizeof record);
 
         if (length > 0)
-            take(reader, record, (size_t)length);
+            handle_line(reader, record, (size_t)length);
         else if (length == 0 || errno == EAGAIN)
             return 0;
         else if (errno != EPIPE && errno != EINTR)
@@ -131,7 +132,7 @@ static int read_file(int fd, struct reader *reader)
         length = strlen(line);
         /* a line " SUBSYSTEM=pci" belongs to the entry before it */
         if (length > 0 && line[0] != ' ' && line[0] != '\n')
-            take(reader, line, length);
+            handle_line(reader, line, length);
     }
     fclose(file);
     return 0;

@@ -49,7 +49,7 @@ int64_t log_epoch_s(int64_t time_us)
     return (int64_t)(clock_epoch_s() - clock_raw_s() + (double)time_us / 1e6);
 }
 
-void log_file_drained(const struct conf *conf)
+void log_file_mark_drained(const struct conf *conf)
 {
     static struct kernel_log log;
     char boot_id[sizeof log.boot_id];
@@ -57,6 +57,6 @@ void log_file_drained(const struct conf *conf)
     if (sysfs_line("", boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id") != 0)
         return;
     log_file_load(boot_id, &log);
-    if (kernel_log_drained(&log, conf, log_now_us(), log_repaired_us(conf, boot_id)) > 0)
+    if (kernel_log_mark_drained(&log, conf, log_now_us(), log_repaired_us(conf, boot_id)) > 0)
         (void)log_file_save(&log, NULL); /* best effort: the check has just written the file */
 }

@@ -18,7 +18,7 @@ int log_file_save(const struct kernel_log *log, struct error *err);
 
 /* For the health check after it has drained the node: marks the findings that fail, so that they do
  * not drain the node a second time. */
-void log_file_drained(const struct conf *conf);
+void log_file_mark_drained(const struct conf *conf);
 
 /* Return microseconds since boot as in the kernel's log: now, and at a time of day. For time 0, and
  * for a time in the future, as after the clock was set back, log_time_us() returns INT64_MIN. */

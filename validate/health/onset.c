@@ -20,7 +20,7 @@ static int write_onset(const void *what, FILE *stream)
     return fprintf(stream, "%lld %s\n", onset->since_s, onset->fault) < 0 ? -1 : 0;
 }
 
-long long onset_take(const char *path, const char *fault, long long now_s)
+long long onset_update(const char *path, const char *fault, long long now_s)
 {
     struct onset onset = {fault, now_s};
     char *text = state_file_read(path), *then = NULL;
@@ -39,7 +39,7 @@ long long onset_take(const char *path, const char *fault, long long now_s)
     return onset.since_s;
 }
 
-bool onset_test(const char *path, char test[32])
+bool onset_read_test(const char *path, char test[32])
 {
     char *text = state_file_read(path);
     bool is_noted = text && sscanf(text, "%*d %31s", test) == 1;

@@ -12,10 +12,10 @@
  * since when each check in a row has found the same fault: now_s if this check is the first, or if
  * the state cannot be kept. Times are clock_s() in whole seconds, since the time of day may be set.
  */
-long long onset_take(const char *path, const char *fault, long long now_s);
+long long onset_update(const char *path, const char *fault, long long now_s);
 
 /* Sets test to the first word of the fault that is noted, the test that found it. Returns false if
  * none is noted. */
-bool onset_test(const char *path, char test[32]);
+bool onset_read_test(const char *path, char test[32]);
 
 #endif

@@ -64,8 +64,8 @@ static void keep_sample(struct rates_series *series, uint64_t value, int64_t now
     series->samples[series->count++].value = value;
 }
 
-double rates_take(struct rates *rates, const char *part, const char *counter, uint64_t value,
-                  int64_t now_s, int64_t window_s)
+double rates_update(struct rates *rates, const char *part, const char *counter, uint64_t value,
+                    int64_t now_s, int64_t window_s)
 {
     struct rates_series *series = find_series(rates, part, counter);
     int64_t then_s = 0;

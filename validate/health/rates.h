@@ -36,8 +36,8 @@ void rates_clear(struct rates *rates);
  * time counts in proportion. A counter below its last sample was reset, and counts from 0 at that
  * sample. Keeps value as a sample, at most one in 1/16 of the window; if memory is out, the base is
  * 0 at boot. */
-double rates_take(struct rates *rates, const char *part, const char *counter, uint64_t value,
-                  int64_t now_s, int64_t window_s);
+double rates_update(struct rates *rates, const char *part, const char *counter, uint64_t value,
+                    int64_t now_s, int64_t window_s);
 
 /* Writes rates as text, and parses the text. rates_parse() returns -1, with rates as after
  * rates_init(), for a text of another boot or another format. It overwrites the text. */

@@ -193,7 +193,7 @@ static bool is_running(const struct survey *survey, long job)
 }
 
 /* Adds the job of a process "slurmstepd: [4711.0]". */
-static void note_step(struct survey *survey, const struct process *process)
+static void add_running_job(struct survey *survey, const struct process *process)
 {
     char *line = sysfs_file(survey->root, 256, "proc/%d/cmdline", (int)process->pid);
     const char *bracket = line ? strchr(line, '[') : NULL;
@@ -205,7 +205,7 @@ static void note_step(struct survey *survey, const struct process *process)
     free(line);
 }
 
-static void note_present(struct survey *survey, uid_t uid)
+static void add_present_user(struct survey *survey, uid_t uid)
 {
     if (GROW(survey->present, survey->present_count))
         survey->present[survey->present_count++] = uid;
@@ -219,7 +219,7 @@ static void find_present(struct survey *survey)
         const struct process *process = &survey->processes[i];
 
         if (is_step(process))
-            note_step(survey, process);
+            add_running_job(survey, process);
         else if (is_daemon(process, "slurmd") && !survey->slurmd)
             survey->slurmd = cgroups_of(survey, process);
     }
@@ -232,7 +232,7 @@ static void find_present(struct survey *survey)
         cgroups = cgroups_of(survey, process);
         if (has_session(survey, process) ||
             (cgroups && (strstr(cgroups, "/user.slice/") || is_running(survey, job_of(cgroups)))))
-            note_present(survey, process->uid);
+            add_present_user(survey, process->uid);
         free(cgroups);
     }
 }

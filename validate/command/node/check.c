@@ -108,8 +108,8 @@ static struct record with_absences(const struct record *record, struct absences 
 
     if (record->verdict == VERDICT_FAIL && absences_concern(record_code(record)) &&
         !catalog_is_test(record->test, TEST_HOST_LOG) &&
-        absences_take(absences, record->test, record_code(record),
-                      record->part ? record->part : "") < ABSENCES_IN_A_ROW)
+        absences_add(absences, record->test, record_code(record),
+                     record->part ? record->part : "") < ABSENCES_IN_A_ROW)
         judged.verdict = VERDICT_WARN;
     return judged;
 }

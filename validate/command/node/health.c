@@ -151,7 +151,8 @@ static bool is_sought(const char *only)
 {
     char test[32];
 
-    return !onset_test(ONSET_FILE, test) || check_is_wanted(&(struct check){.name = test}, only);
+    return !onset_read_test(ONSET_FILE, test) ||
+           check_is_wanted(&(struct check){.name = test}, only);
 }
 
 int health_run(const struct health_summary *summary, const char *node, const struct conf *conf)
@@ -172,11 +173,11 @@ int health_run(const struct health_summary *summary, const char *node, const str
     if (failed > printed)
         printf("muster check: %s: and %zu more failed; run muster check\n", node, failed - printed);
     if (decides)
-        since = time(NULL) - (time_t)(now_s - onset_take(ONSET_FILE, summary->fault, now_s));
+        since = time(NULL) - (time_t)(now_s - onset_update(ONSET_FILE, summary->fault, now_s));
     if (conf->health_drain) {
         if ((decides || unreviewed_read(UNREVIEWED_FILE, &drain)) &&
             self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
-            log_file_drained(conf);
+            log_file_mark_drained(conf);
         if (*text)
             printf("muster check: %s %s\n", node, text);
         may_resume = unreviewed_read(UNREVIEWED_FILE, &drain);

@@ -36,13 +36,13 @@ bool unreviewed_read(const char *path, struct unreviewed *drain)
     return is_unreviewed;
 }
 
-long long onset_take(const char *path, const char *fault, long long now_s)
+long long onset_update(const char *path, const char *fault, long long now_s)
 {
     onsets++;
     return now_s - 100;
 }
 
-bool onset_test(const char *path, char test[32])
+bool onset_read_test(const char *path, char test[32])
 {
     strcpy(test, "net.links");
     return has_onset;
@@ -53,7 +53,7 @@ int check_is_wanted(const struct check *check, const char *only)
     return !only || strcmp(check->name, only) == 0;
 }
 
-void log_file_drained(const struct conf *conf)
+void log_file_mark_drained(const struct conf *conf)
 {
 }
 

@@ -23,7 +23,7 @@ static void next_check(const char *boot)
 
 static unsigned count_missing(enum fault_code code, const char *part)
 {
-    return absences_take(&absences, "gpu.health", code, part);
+    return absences_add(&absences, "gpu.health", code, part);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void add_entry(const char *text, int64_t ago_s)
     struct kmsg_entry entry = {.priority = 3, .time_us = now_us - ago_s * SECOND_US};
 
     snprintf(entry.text, sizeof entry.text, "%s", text);
-    kernel_log_take(&kernel, &entry);
+    kernel_log_add(&kernel, &entry);
 }
 
 static void log_init(void)
@@ -284,7 +284,7 @@ static void test_entries_of_users(void)
     log_init();
     for (size_t i = 0; i < sizeof users / sizeof *users; i++)
         if (parse_line(users[i], &entry) == 0)
-            kernel_log_take(&kernel, &entry);
+            kernel_log_add(&kernel, &entry);
     is_int(kernel.count, 0, "entries that users write to the log are not taken");
     is_int(
         parse_line("3,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", &entry),
@@ -292,7 +292,7 @@ static void test_entries_of_users(void)
     is_int(entry.facility, 0, "... has the kernel's facility");
     is_int(entry.sequence, 7, "... and its sequence number");
     is_int(entry.time_us, 100, "... and time");
-    kernel_log_take(&kernel, &entry);
+    kernel_log_add(&kernel, &entry);
     is_int(kernel.count, 1, "... and is counted");
     is_int(parse_line("3,8,100,-;a\xff\033[2J", &entry), 0, "an entry with control bytes");
     is_str(entry.text, "a??[2J", "... gets ? for them");
@@ -349,7 +349,7 @@ static void test_invalid_lines(void)
             memcpy(line, "3,7,1,-;", 8);
         if (kmsg_parse(line, length, &entry) == 0) {
             taken_count++;
-            kernel_log_take(&kernel, &entry);
+            kernel_log_add(&kernel, &entry);
         }
     }
     ok(taken_count > 1000, "of random lines %d are entries", taken_count);
@@ -595,9 +595,10 @@ static void test_age_and_repair(void)
     is_int(judgement.verdict, VERDICT_FAIL, "an entry from after it counts");
     kernel_log_judge(&kernel, 0, &conf, now_us + (int64_t)86400 * SECOND_US, 0, &judgement);
     is_int(judgement.verdict, VERDICT_WARN, "after a day it is a warning");
-    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 1, "the node is drained for the entry");
+    is_int(kernel_log_mark_drained(&kernel, &conf, now_us, 0), 1,
+           "the node is drained for the entry");
     is_int(judgement_of(0).verdict, VERDICT_WARN, "... the entry is then a warning");
-    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 0, "... and drains no second time");
+    is_int(kernel_log_mark_drained(&kernel, &conf, now_us, 0), 0, "... and drains no second time");
     add_entry("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
     is_int(judgement_of(0).verdict, VERDICT_FAIL, "... unless it occurs again");
     kernel_log_prune(&kernel, now_us + (int64_t)3 * 86400 * SECOND_US, 0);

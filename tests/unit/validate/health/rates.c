@@ -12,7 +12,7 @@ static struct rates rates;
 
 static double take_count(uint64_t value, int64_t now_s)
 {
-    return rates_take(&rates, "eth1", "crc_errors", value, now_s, HOUR);
+    return rates_update(&rates, "eth1", "crc_errors", value, now_s, HOUR);
 }
 
 static void test_windows(void)
@@ -54,7 +54,7 @@ static void bounds_series(void)
     rates_init(&rates, "boot");
     for (int i = 0; i <= RATES_SERIES_MOST; i++) {
         snprintf(part, sizeof part, "eth%d", i);
-        rates_take(&rates, part, "crc_errors", 1, HOUR, HOUR);
+        rates_update(&rates, part, "crc_errors", 1, HOUR, HOUR);
     }
     is_int(rates.count, RATES_SERIES_MOST, "no more than so many series are kept");
     rates_clear(&rates);
@@ -84,7 +84,7 @@ static void test_saved_rates(void)
     rates_init(&rates, "boot");
     take_count(5, 100);
     take_count(6, 1000);
-    rates_take(&rates, "mlx5_0:1", "symbol_errors", 18446744073709551615u, 1000, HOUR);
+    rates_update(&rates, "mlx5_0:1", "symbol_errors", 18446744073709551615u, 1000, HOUR);
     text = written_text(&rates);
     rates_clear(&rates);
     is_int(rates_parse(&rates, strcpy(copy = strdup(text), text), "boot"), 0,
