@@ -101,7 +101,7 @@ static int job_find(struct preflight *preflight, struct error *err)
 
 /* Makes the ID of the run, and a name of the steps that no other step of the job has:
  * "muster-preflight-RUN-PID". */
-static void names_make(struct preflight *preflight)
+static void set_names(struct preflight *preflight)
 {
     char date[32];
 
@@ -147,7 +147,7 @@ static void print_lines(const struct preflight *preflight, const struct hostlist
 }
 
 /* Adds one record for each node, and one for all. */
-static void conclude(struct preflight *preflight, enum verdict verdict)
+static void add_final_records(struct preflight *preflight, enum verdict verdict)
 {
     for (size_t i = 0; i <= preflight->names.count; i++) {
         const struct member *member = i < preflight->names.count ? &preflight->members[i] : NULL;
@@ -164,7 +164,7 @@ static void conclude(struct preflight *preflight, enum verdict verdict)
 }
 
 /* Prints the best nodes. Returns the exit status. */
-static int keep(const struct preflight *preflight)
+static int print_best(const struct preflight *preflight)
 {
     size_t *indices = calloc(preflight->names.count + 1, sizeof *indices);
     size_t wanted = (size_t)preflight->options.keep;
@@ -190,7 +190,7 @@ static int keep(const struct preflight *preflight)
 }
 
 /* Returns a node of which it is not known whether it is at fault, or NULL. */
-static const struct member *doubtful(const struct preflight *preflight)
+static const struct member *find_unknown(const struct preflight *preflight)
 {
     for (size_t i = 0; i < preflight->names.count; i++)
         if (preflight->members[i].verdict == VERDICT_UNKNOWN)
@@ -201,7 +201,7 @@ static const struct member *doubtful(const struct preflight *preflight)
 static int report(struct preflight *preflight)
 {
     const struct preflight_options *options = &preflight->options;
-    const struct member *member = doubtful(preflight);
+    const struct member *member = find_unknown(preflight);
     bool is_unknown;
     char *folded = hostlist_fold(&preflight->names);
     int status;
@@ -219,11 +219,11 @@ static int report(struct preflight *preflight)
     else if (!preflight->has_fault)
         print_message(preflight, "%s passed in %.1f s (%s)", folded ? folded : "all",
                       clock_s() - preflight->begin, conf_preflight_name(options->level));
-    conclude(preflight, preflight->has_fault ? VERDICT_FAIL
-                        : is_unknown         ? VERDICT_UNKNOWN
-                                             : VERDICT_PASS);
+    add_final_records(preflight, preflight->has_fault ? VERDICT_FAIL
+                                 : is_unknown         ? VERDICT_UNKNOWN
+                                                      : VERDICT_PASS);
     if (options->keep > 0)
-        status = keep(preflight);
+        status = print_best(preflight);
     else if (preflight->has_fault && options->has_step && preflight->has_components)
         status = STATUS_COMPONENTS;
     free(folded);
@@ -232,7 +232,7 @@ static int report(struct preflight *preflight)
 
 /* Whether there is nothing to test: a step on one node has no links, and the job has no GPUs
  * there. */
-static bool has_nothing(const struct preflight *preflight)
+static bool has_nothing_to_test(const struct preflight *preflight)
 {
     return preflight->options.has_step && preflight->names.count < 2 &&
            preflight->members[0].gpus == 0;
@@ -250,7 +250,7 @@ static int run(struct preflight *preflight)
         print_message(preflight, "%s", err.text);
         return COMMAND_USAGE;
     }
-    names_make(preflight);
+    set_names(preflight);
     setenv("MUSTER_RUN", preflight->run, 1);
     catch_signals();
     if (job_find(preflight, &err) != 0) {
@@ -265,7 +265,7 @@ static int run(struct preflight *preflight)
     }
     step_clean_environment();
     rv = preflight_members_find(preflight, &err);
-    if (rv == 0 && has_nothing(preflight))
+    if (rv == 0 && has_nothing_to_test(preflight))
         return COMMAND_PASS;
     if (rv != 0 || preflight_members_load(preflight, &err) != 0) {
         print_message(preflight, "cannot tell: %s%s", err.text,
@@ -306,7 +306,7 @@ static void preflight_clear(struct preflight *preflight)
 
 /* ---------------------------------------------------------------- options */
 
-static int take_step(const char *value, void *context, struct error *err)
+static int parse_step(const char *value, void *context, struct error *err)
 {
     struct preflight_options *options = context;
     char *end;
@@ -325,7 +325,7 @@ static int take_step(const char *value, void *context, struct error *err)
     return 0;
 }
 
-static int take_nodes(const char *value, void *field, struct error *err)
+static int parse_nodes(const char *value, void *field, struct error *err)
 {
     struct hostlist names;
     size_t count;
@@ -356,10 +356,10 @@ static const struct option_row rows[] = {
     OPTION('\0', "mpi", "TYPE", "srun's --mpi, if not the cluster's default", TEXT, FIELD(mpi)),
     OPTION('\0', "no-gpus", NULL, "leave the job's GPUs alone", FLAG, FIELD(no_gpus)),
     OPTION('w', "nodes", "LIST", "test these nodes of the job, such as n[1-4], instead of all",
-           CALL, FIELD(nodes), .take = take_nodes),
-    OPTION('\0', "nodelist", "LIST", NULL, CALL, FIELD(nodes), .take = take_nodes),
+           CALL, FIELD(nodes), .take = parse_nodes),
+    OPTION('\0', "nodelist", "LIST", NULL, CALL, FIELD(nodes), .take = parse_nodes),
     OPTION('\0', "step", "JOB.STEP", "the nodes of this step, for srun --preflight", CALL,
-           .take = take_step),
+           .take = parse_step),
     OPTION_END,
 };
 static const struct option_set set = {

@@ -64,7 +64,7 @@ static bool is_same(const struct finding *one, const struct finding *other)
 
 /* Whether so many nodes have the finding that it is the fault of none. Findings are in the order of
  * their nodes. asked: nodes that were tested. */
-static bool is_common(const struct findings *findings, size_t index, size_t asked)
+static bool is_common(const struct findings *findings, size_t index, size_t tested)
 {
     const struct finding *finding = &findings->items[index];
     const struct member *last_same = NULL, *last_kind = NULL;
@@ -87,7 +87,7 @@ static bool is_common(const struct findings *findings, size_t index, size_t aske
             kind++;
         }
     }
-    return alike_is_common(same, kind, asked);
+    return alike_is_common(same, kind, tested);
 }
 
 static void findings_add(struct findings *findings, struct member *member,
@@ -135,10 +135,11 @@ static void add_note(struct preflight *preflight, struct findings *findings, siz
     hostlist_clear(&names);
 }
 
-static void findings_report(struct preflight *preflight, struct findings *findings, size_t asked)
+static void findings_report(struct preflight *preflight, struct findings *findings, size_t tested)
 {
     for (size_t i = 0; i < findings->count; i++)
-        findings->items[i].is_common = findings->items[i].is_fault && is_common(findings, i, asked);
+        findings->items[i].is_common =
+            findings->items[i].is_fault && is_common(findings, i, tested);
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
 
@@ -153,7 +154,7 @@ static void findings_report(struct preflight *preflight, struct findings *findin
 }
 
 /* Judges the records since first that are worse than a pass, or say what was not tested. */
-static void judge(struct preflight *preflight, size_t first, size_t asked)
+static void judge(struct preflight *preflight, size_t first, size_t tested)
 {
     size_t last = preflight->records.count;
     struct findings findings = {.items = calloc(last - first + 1, sizeof *findings.items)};
@@ -169,14 +170,14 @@ static void judge(struct preflight *preflight, size_t first, size_t asked)
         else if (!record->node && record->verdict == VERDICT_WARN && record->message)
             hostlist_append(&preflight->notes, record->message);
     }
-    findings_report(preflight, &findings, asked);
+    findings_report(preflight, &findings, tested);
     free(findings.items);
 }
 
 /* ---------------------------------------------------------------- the run */
 
 /* Sets names to the good nodes that have so many devices. Release names. Returns their number. */
-static size_t nodes_with(const struct preflight *preflight, long gpus, struct hostlist *names)
+static size_t list_nodes_with(const struct preflight *preflight, long gpus, struct hostlist *names)
 {
     struct hostlist good;
 
@@ -224,7 +225,7 @@ static bool run(struct preflight *preflight, const struct hostlist *names, long 
 
 void preflight_gpus(struct preflight *preflight)
 {
-    size_t first = preflight->records.count, asked = 0;
+    size_t first = preflight->records.count, tested = 0;
 
     /* a step gets the same number on each of its nodes */
     for (long gpus = next_count(preflight, 0); gpus > 0 && !preflight_stop;
@@ -232,16 +233,16 @@ void preflight_gpus(struct preflight *preflight)
         double limit_s = preflight_left_s(preflight) - PREFLIGHT_GRACE_S;
         struct hostlist names;
 
-        if (nodes_with(preflight, gpus, &names) > 0) {
+        if (list_nodes_with(preflight, gpus, &names) > 0) {
             if (limit_s < PREFLIGHT_GPUS_LEAST_S)
                 preflight_set_unknown(preflight, "GPUs: no time is left of a budget of %.0f s",
                                       preflight->budget_s);
             else if (run(preflight, &names, gpus, limit_s))
-                asked += names.count;
+                tested += names.count;
             else
                 preflight_set_unknown(preflight, "GPUs: %s", preflight->reason);
         }
         hostlist_clear(&names);
     }
-    judge(preflight, first, asked);
+    judge(preflight, first, tested);
 }

@@ -207,17 +207,17 @@ static bool is_deadline_short(const struct reach *answer, double deadline_s)
 static void nodes_query(struct preflight *preflight)
 {
     struct cluster_node **nodes = calloc(preflight->names.count + 1, sizeof(*nodes));
-    struct member **asked = calloc(preflight->names.count + 1, sizeof(*asked));
+    struct member **queried = calloc(preflight->names.count + 1, sizeof(*queried));
     struct reach *answers = calloc(preflight->names.count + 1, sizeof *answers);
     double deadline_s = fmin(PREFLIGHT_REACH_MOST_S, PREFLIGHT_REACH_SHARE * preflight->budget_s);
     size_t count = 0;
     struct error err;
 
-    for (size_t i = 0; nodes && asked && answers && i < preflight->names.count; i++) {
+    for (size_t i = 0; nodes && queried && answers && i < preflight->names.count; i++) {
         struct member *member = &preflight->members[i];
 
         if (member->slurm && !member->is_silent) {
-            asked[count] = member;
+            queried[count] = member;
             nodes[count++] = member->slurm;
         }
     }
@@ -228,14 +228,14 @@ static void nodes_query(struct preflight *preflight)
             if (!reach_is_failure(state) ||
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
-            asked[i]->is_silent = true;
+            queried[i]->is_silent = true;
             preflight_add_verdict(
-                preflight, asked[i],
+                preflight, queried[i],
                 is_deadline_short(&answers[i], deadline_s) ? VERDICT_UNKNOWN : VERDICT_FAIL,
                 FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
         }
     free(nodes);
-    free(asked);
+    free(queried);
     free(answers);
 }
 
@@ -398,7 +398,7 @@ static void add_verdicts(struct preflight *preflight, size_t first, size_t last)
     }
 }
 
-static void run_with(struct preflight *preflight, const struct hostlist *names)
+static void test_nodes(struct preflight *preflight, const struct hostlist *names)
 {
     size_t first, last;
 
@@ -424,11 +424,11 @@ static void run_with(struct preflight *preflight, const struct hostlist *names)
     nodes_query(preflight);
     if (!preflight->has_fault &&
         preflight_left_s(preflight) > PREFLIGHT_LEAST_S + PREFLIGHT_GRACE_S) {
-        size_t again;
+        size_t retry_first;
 
         if (battery_run(preflight, names, true, preflight_left_s(preflight) - PREFLIGHT_GRACE_S,
-                        &again))
-            localize_links(preflight, names, again);
+                        &retry_first))
+            localize_links(preflight, names, retry_first);
     }
     if (!preflight->has_fault)
         add_verdicts(preflight, first, last);
@@ -447,7 +447,7 @@ void preflight_run(struct preflight *preflight)
 
         preflight->unknown[0] = '\0';
         if (!is_over && good > 1)
-            run_with(preflight, &names);
+            test_nodes(preflight, &names);
         hostlist_clear(&names);
         /* Once more without those that kept the others from being tested. */
         if (is_over || preflight->options.keep == 0 || !*preflight->unknown ||

@@ -12,8 +12,8 @@
 
 /* Returns which node of the job keeps the suspect report: the node itself, else one that
  * answers. */
-static const struct member *holder_of(const struct preflight *preflight,
-                                      const struct member *member)
+static const struct member *find_holder(const struct preflight *preflight,
+                                        const struct member *member)
 {
     if (!member->is_silent)
         return member;
@@ -34,7 +34,7 @@ static char *lines_make(const struct preflight *preflight, struct hostlist *hold
     for (size_t i = 0; stream && i < preflight->names.count; i++) {
         const struct member *member = &preflight->members[i], *holder;
 
-        if (member->verdict != VERDICT_FAIL || !(holder = holder_of(preflight, member)))
+        if (member->verdict != VERDICT_FAIL || !(holder = find_holder(preflight, member)))
             continue;
         if (!hostlist_contains(holders, holder->name))
             hostlist_append(holders, holder->name);
