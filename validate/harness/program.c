@@ -346,7 +346,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
 
 /* Whether the injected fault strikes at this step: at or after its time, in the phase that it
  * names, or else at the third step. */
-static bool inject_strikes(const struct program *program, const char *phase)
+static bool is_inject_due(const struct program *program, const char *phase)
 {
     const struct inject *inject = &program->common.inject;
 
@@ -359,7 +359,7 @@ static bool inject_strikes(const struct program *program, const char *phase)
     return program->steps == 3;
 }
 
-static void strike(const struct program *program)
+static void inject_fault(const struct program *program)
 {
     usleep(50000); /* so that the watch has sent the phase */
     if (program->common.inject.kind == INJECT_DIE)
@@ -382,8 +382,8 @@ void program_phase(struct program *program, const char *format, ...)
     watch_phase("%s", phase);
     watch_works();
     program->steps++;
-    if (inject_strikes(program, phase))
-        strike(program);
+    if (is_inject_due(program, phase))
+        inject_fault(program);
 }
 
 void program_step(struct program *program)
@@ -391,11 +391,11 @@ void program_step(struct program *program)
     watch_step();
     watch_works();
     program->steps++;
-    if (inject_strikes(program, NULL))
-        strike(program);
+    if (is_inject_due(program, NULL))
+        inject_fault(program);
 }
 
-bool program_lies(const struct program *program)
+bool program_injects_lie(const struct program *program)
 {
     return program->common.inject.kind == INJECT_LIE &&
            program->common.inject.rank == program->rank;
@@ -418,7 +418,7 @@ void program_leave_mpi(struct program *program)
     atomic_store(&has_left_mpi, true);
     watch_works();
     if (program->rank == 0)
-        watch_tolerate();
+        watch_tolerate_losses();
 }
 
 static void finish_mpi(struct program *program)

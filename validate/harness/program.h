@@ -70,7 +70,7 @@ void program_watch(const struct watch_config *config, const char *interface);
 const char *program_management(const struct program *program);
 
 /* Whether --inject=lie:RANK names this rank. */
-bool program_lies(const struct program *program);
+bool program_injects_lie(const struct program *program);
 
 /* All ranks: ends MPI early. From then on the watch reports a rank that dies or freezes, and the
  * job continues without that rank. MPI must not be used any more. */

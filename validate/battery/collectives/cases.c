@@ -53,7 +53,7 @@ void bench_open(struct bench *bench, struct program *program, size_t room_bytes)
     bench->offsets = bench->counts + ranks;
     bench->send_counts = bench->offsets + ranks;
     bench->send_offsets = bench->send_counts + ranks;
-    if (program_lies(program))
+    if (program_injects_lie(program))
         read_lie(bench, program->common.inject.target);
 }
 

@@ -158,10 +158,11 @@ static void run_node(struct program *program, const struct host_options *options
     struct host_node *own = watch_allocate(1, sizeof *own);
     struct again again;
     int low;
-    struct host_run run = {
-        .program = program,
-        .options = options,
-        .measure = {.node = own, .is_corrupt = program_lies(program), .wait = {tick, program}}};
+    struct host_run run = {.program = program,
+                           .options = options,
+                           .measure = {.node = own,
+                                       .is_corrupt = program_injects_lie(program),
+                                       .wait = {tick, program}}};
     struct error err = {""};
 
     if (program->inventory)

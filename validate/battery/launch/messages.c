@@ -79,7 +79,7 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
         int received;
 
         pattern_fill(&pattern, exchange->out, (size_t)sizes[i]);
-        if (program_lies(program) && sizes[i] > 0)
+        if (program_injects_lie(program) && sizes[i] > 0)
             exchange->out[sizes[i] / 2] ^= 0x10;
         memset(exchange->in, 0, (size_t)sizes[i]);
         MPI_Irecv(exchange->in, sizes[i], MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &requests[0]);

@@ -46,7 +46,7 @@ void sum_check(struct program *program)
 
     program_phase(program, "allreduce");
     for (int i = 0; i < COUNT; i++)
-        out[i] = part_of(program->rank, i) + (program_lies(program) && i == COUNT / 2);
+        out[i] = part_of(program->rank, i) + (program_injects_lie(program) && i == COUNT / 2);
     memset(in, 0, COUNT * sizeof *in); /* otherwise page faults would be timed */
     sleeping_barrier(MPI_COMM_WORLD);
     watch_waits_for(-1);

@@ -101,9 +101,9 @@ static void report_died(const struct monitor *monitor, int rank)
            monitor->members[rank].phase, has_results ? ", after all results" : "");
 }
 
-static bool has_stood_still(const struct monitor *monitor)
+static bool was_paused(const struct monitor *monitor)
 {
-    return monitor->late_s > 2 && monitor->now_s - monitor->late_at_s < 10;
+    return monitor->pause_s > 2 && monitor->now_s - monitor->paused_at_s < 10;
 }
 
 /* Whether the ranks are on so many of the nodes other than rank 0's that the cause is common. */
@@ -137,16 +137,16 @@ static void report_common(const struct monitor *monitor, enum fault_code code, c
         count, monitor->state->config.size, what, node_of(monitor, 0));
 }
 
-static void report_late(const struct monitor *monitor)
+static void report_pause(const struct monitor *monitor)
 {
     if (monitor->was_queued)
         report(monitor, VERDICT_UNKNOWN, FAULT_NODE_FROZEN, "frozen", -1,
                "rank 0 on %s was not scheduled for %.1f s: its node is busy", node_of(monitor, 0),
-               monitor->late_s);
+               monitor->pause_s);
     else
         report(monitor, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", 0,
                "rank 0 on %s itself was stopped or not scheduled for %.1f s", node_of(monitor, 0),
-               monitor->late_s);
+               monitor->pause_s);
 }
 
 void diagnosis_dead(struct monitor *monitor)
@@ -156,14 +156,14 @@ void diagnosis_dead(struct monitor *monitor)
     int count = 0;
 
     for (int rank = 1; rank < size; rank++)
-        if (monitor->members[rank].state == MEMBER_HERE && monitor->members[rank].fd < 0)
+        if (monitor->members[rank].state == MEMBER_CONNECTED && monitor->members[rank].fd < 0)
             monitor->faulty_ranks[count++] = rank;
     if (count == 0)
         return;
     /* after all results a death is a crash of MPI, and no result is lost */
     is_everywhere = !atomic_load(&monitor->state->has_results) &&
                     is_common(monitor, monitor->faulty_ranks, count);
-    if (is_tolerated(monitor) && !has_stood_still(monitor) && !is_everywhere) {
+    if (is_tolerated(monitor) && !was_paused(monitor) && !is_everywhere) {
         for (int i = 0; i < count; i++) {
             report_died(monitor, monitor->faulty_ranks[i]);
             give_up_rank(monitor, monitor->faulty_ranks[i], false);
@@ -171,14 +171,14 @@ void diagnosis_dead(struct monitor *monitor)
         return;
     }
     output_claim();
-    if (has_stood_still(monitor)) /* that is why the others left */
-        report_late(monitor);
+    if (was_paused(monitor)) /* that is why the others left */
+        report_pause(monitor);
     else if (is_everywhere)
         report_common(monitor, FAULT_PROCESS_DIED, "died", count, "ended");
-    for (int i = 0; i < count && !is_everywhere && !has_stood_still(monitor); i++)
+    for (int i = 0; i < count && !is_everywhere && !was_paused(monitor); i++)
         report_died(monitor, monitor->faulty_ranks[i]);
     end_job(monitor, true,
-            has_stood_still(monitor) ? "rank 0 was stopped or not scheduled" : "a rank died");
+            was_paused(monitor) ? "rank 0 was stopped or not scheduled" : "a rank died");
 }
 
 void diagnosis_frozen(struct monitor *monitor)
@@ -192,7 +192,7 @@ void diagnosis_frozen(struct monitor *monitor)
         double silent = monitor->now_s - member->received_s,
                silence = members_silence_s(monitor, rank);
 
-        if (member->state != MEMBER_HERE || silent <= 0.7 * silence)
+        if (member->state != MEMBER_CONNECTED || silent <= 0.7 * silence)
             continue;
         is_silent |= silent > silence;
         monitor->faulty_ranks[count++] = rank;
@@ -226,14 +226,14 @@ static void fill_stall(const struct monitor *monitor, struct stall_rank *ranks)
 {
     for (int rank = 0; rank < monitor->state->config.size; rank++) {
         const struct member *member = &monitor->members[rank];
-        double queued_s = member->queued_s - member->still_queued_s;
+        double queued_s = member->queued_s - member->base_queued_s;
 
         ranks[rank] =
             (struct stall_rank){member->progress, member->waits_for,
                                 member->received_s - monitor->moved_s - queued_s, queued_s};
         if (isnan(queued_s))
-            ranks[rank].had_s = 0;
-        if (member->state != MEMBER_HERE) /* it cannot be the cause */
+            ranks[rank].counted_s = 0;
+        if (member->state != MEMBER_CONNECTED) /* it cannot be the cause */
             ranks[rank] = (struct stall_rank){UINT32_MAX, STALL_WAIT_ALL, INFINITY, 0};
     }
 }
@@ -247,7 +247,7 @@ static const char *state_name(int state)
 }
 
 static void report_hang(struct monitor *monitor, enum stall_kind kind,
-                        const struct stall_rank *ranks, size_t count, double still_s)
+                        const struct stall_rank *ranks, size_t count, double stalled_s)
 {
     for (size_t i = 0; i < count && kind == STALL_HUNG; i++) {
         int rank = monitor->faulty_ranks[i];
@@ -256,7 +256,7 @@ static void report_hang(struct monitor *monitor, enum stall_kind kind,
         report(monitor, VERDICT_FAIL, FAULT_PROCESS_HUNG, "hang", rank,
                "rank %d on %s hangs in phase %s: no progress for %.0f s, the others wait for it "
                "(its main thread is %s, %.1f s in the run queue)",
-               rank, node_of(monitor, rank), member->phase, still_s,
+               rank, node_of(monitor, rank), member->phase, stalled_s,
                state_name(member->thread_state), ranks[rank].queued_s);
     }
     if (kind == STALL_PAIR) {
@@ -266,13 +266,13 @@ static void report_hang(struct monitor *monitor, enum stall_kind kind,
             monitor, VERDICT_FAIL, FAULT_PROCESS_HUNG, "hang", rank,
             "rank %d on %s and rank %d on %s wait for each other for %.0f s in phase %s (%.1f and "
             "%.1f s in the run queue)",
-            rank, node_of(monitor, rank), other, node_of(monitor, other), still_s,
+            rank, node_of(monitor, rank), other, node_of(monitor, other), stalled_s,
             monitor->members[rank].phase, ranks[rank].queued_s, ranks[other].queued_s);
     }
 }
 
-static void report_many(const struct monitor *monitor, enum stall_kind kind, size_t count,
-                        double still_s)
+static void report_widespread(const struct monitor *monitor, enum stall_kind kind, size_t count,
+                              double stalled_s)
 {
     const int *ranks = monitor->faulty_ranks;
 
@@ -282,18 +282,18 @@ static void report_many(const struct monitor *monitor, enum stall_kind kind, siz
             "%zu pairs of ranks at once wait for each other for %.0f s in phase %s, rank %d on %s "
             "and rank %d on %s among them: the network, not these nodes; look for 'neighbor table "
             "overflow' in their kernel logs",
-            count / 2, still_s, monitor->members[ranks[0]].phase, ranks[0],
+            count / 2, stalled_s, monitor->members[ranks[0]].phase, ranks[0],
             node_of(monitor, ranks[0]), ranks[1], node_of(monitor, ranks[1]));
     else
         report(monitor, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
                "%zu ranks on most nodes at once make no progress for %.0f s in phase %s: not these "
                "nodes' own fault",
-               count, still_s, monitor->members[ranks[0]].phase);
+               count, stalled_s, monitor->members[ranks[0]].phase);
 }
 
 /* Reports the rank that waited longest for a processor. */
 static void report_slow(const struct monitor *monitor, const struct stall_rank *ranks,
-                        double still_s)
+                        double stalled_s)
 {
     int slowest = 0;
 
@@ -304,24 +304,25 @@ static void report_slow(const struct monitor *monitor, const struct stall_rank *
         report(monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
                "no progress for %.0f s in phase %s; the kernel does not report whether the ranks "
                "were scheduled (CONFIG_SCHED_INFO)",
-               still_s, monitor->members[0].phase);
+               stalled_s, monitor->members[0].phase);
     else
         report(
             monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
             "no progress for %.0f s in phase %s while nodes were busy: rank %d on %s was %.0f %% "
             "of the time in the run queue",
-            still_s, monitor->members[0].phase, slowest, node_of(monitor, slowest),
-            fmin(100 * ranks[slowest].queued_s / still_s, 100));
+            stalled_s, monitor->members[0].phase, slowest, node_of(monitor, slowest),
+            fmin(100 * ranks[slowest].queued_s / stalled_s, 100));
 }
 
 /* Returns if there is not enough evidence, or if the job can continue without the faulty ranks;
  * else ends the job. */
-static void report_stall(struct monitor *monitor, double still_s, double allowed_s, bool is_time_up)
+static void report_stall(struct monitor *monitor, double stalled_s, double allowed_s,
+                         bool is_time_up)
 {
     size_t size = (size_t)monitor->state->config.size, count = 0;
     struct stall_rank *ranks = calloc(size, sizeof *ranks);
     enum stall_kind kind = STALL_UNKNOWN;
-    bool goes_on = is_tolerated(monitor), is_everywhere;
+    bool continues = is_tolerated(monitor), is_everywhere;
 
     if (ranks) {
         fill_stall(monitor, ranks);
@@ -333,25 +334,25 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
         free(ranks);
         return;
     }
-    if (!goes_on)
+    if (!continues)
         output_claim();
     for (size_t i = 0; i < count; i++)
-        goes_on = goes_on && kind == STALL_HUNG && monitor->faulty_ranks[i] > 0;
-    goes_on = goes_on && kind == STALL_HUNG && !is_everywhere;
+        continues = continues && kind == STALL_HUNG && monitor->faulty_ranks[i] > 0;
+    continues = continues && kind == STALL_HUNG && !is_everywhere;
     if (is_everywhere)
-        report_many(monitor, kind, count, still_s);
+        report_widespread(monitor, kind, count, stalled_s);
     else
-        report_hang(monitor, kind, ranks, count, still_s);
-    for (size_t i = 0; i < count && goes_on; i++)
+        report_hang(monitor, kind, ranks, count, stalled_s);
+    for (size_t i = 0; i < count && continues; i++)
         give_up_rank(monitor, monitor->faulty_ranks[i], false);
     if (kind == STALL_SLOW)
-        report_slow(monitor, ranks, still_s);
+        report_slow(monitor, ranks, stalled_s);
     if (kind == STALL_UNKNOWN)
         report(monitor, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
                "the job hangs in phase %s: no progress for %.0f s, no rank is behind the others",
-               monitor->members[0].phase, still_s);
+               monitor->members[0].phase, stalled_s);
     free(ranks);
-    if (goes_on)
+    if (continues)
         return;
     output_claim();
     end_job(monitor, true, is_time_up ? "time limit reached" : "the job hangs");
@@ -362,20 +363,20 @@ void diagnosis_stall(struct monitor *monitor)
     const struct watch_config *config = &monitor->state->config;
     double limit = config->time_limit_s;
     double elapsed = monitor->now_s - monitor->state->started_s;
-    double still = monitor->now_s - monitor->moved_s;
-    double allowed = stall_allowed_s(config->patience_s, limit, config->size);
+    double stalled_s = monitor->now_s - monitor->moved_s;
+    double allowed_s = stall_allowed_s(config->patience_s, limit, config->size);
     /* The main threads stop by themselves between two rounds; this is the fallback. */
     bool is_time_up = elapsed > limit + 2;
     char why[80];
 
     /* A silent rank may be frozen. diagnosis_frozen() will soon give that better answer. */
     for (int rank = 1; rank < config->size && !is_time_up; rank++)
-        if (monitor->members[rank].state == MEMBER_HERE &&
+        if (monitor->members[rank].state == MEMBER_CONNECTED &&
             monitor->now_s - monitor->members[rank].received_s >
                 members_silence_s(monitor, rank) / 3)
             return;
-    if (still > allowed || (is_time_up && still > 2))
-        report_stall(monitor, still, allowed, is_time_up);
+    if (stalled_s > allowed_s || (is_time_up && stalled_s > 2))
+        report_stall(monitor, stalled_s, allowed_s, is_time_up);
     if (is_time_up) {
         output_claim();
         snprintf(why, sizeof why, "time limit of %g s reached", limit);
@@ -412,7 +413,7 @@ void diagnosis_unwatched(struct monitor *monitor)
 {
     if (!atomic_exchange(&monitor->state->all_joined, false))
         return;
-    monitor->has_all = true;
+    monitor->all_tried = true;
     for (int rank = 1; rank < monitor->state->config.size; rank++) {
         struct member *member = &monitor->members[rank];
 

@@ -4,10 +4,10 @@
 
 #include "validate/harness/watch/members.h"
 
-/* Reports which rank has which fault, as records. If losses are tolerated (watch_tolerate()), a
- * dead, frozen or hung rank is reported and given up, and the job continues. Else, and for all
- * other findings, the job ends: the function takes over the output, prints its records, and does
- * not return. */
+/* Reports which rank has which fault, as records. If losses are tolerated
+ * (watch_tolerate_losses()), a dead, frozen or hung rank is reported and given up, and the job
+ * continues. Else, and for all other findings, the job ends: the function takes over the output,
+ * prints its records, and does not return. */
 
 void diagnosis_dead(struct monitor *monitor);
 void diagnosis_frozen(struct monitor *monitor);

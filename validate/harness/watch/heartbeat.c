@@ -37,7 +37,7 @@ void heartbeat_key(const struct heartbeat_endpoint *endpoint, unsigned char key[
 
 /* Returns the rank of an interface's addresses in the endpoint: 0 for the preferred interface, 1
  * for others, 2 for loopback. */
-static int order_of(const struct ifaddrs *entry, const char *interface)
+static int preference_of(const struct ifaddrs *entry, const char *interface)
 {
     if (interface && *interface && strcmp(entry->ifa_name, interface) == 0)
         return 0;
@@ -67,7 +67,7 @@ static int list_addresses(const char *interface, bool is_only, struct heartbeat_
 
             if (endpoint->address_count == (is_only && order == 0 ? 1 : HEARTBEAT_ADDRESSES))
                 break;
-            if (order_of(entry, interface) != order || address_of(entry, &address) != 0)
+            if (preference_of(entry, interface) != order || address_of(entry, &address) != 0)
                 continue;
             endpoint->addresses[endpoint->address_count++] = address;
         }
@@ -174,8 +174,9 @@ static int connect_one(const struct sockaddr_in6 *address, int timeout_ms)
 /* Repeats until answer_ms are over: when many ranks connect at once, rank 0 may close a pending
  * connection. Another process on the same address, mostly on loopback, may answer; it does not know
  * the secret. */
-static int call(const struct heartbeat_endpoint *endpoint, const struct sockaddr_in6 *address,
-                int rank, int timeout_ms, int answer_ms)
+static int connect_and_authenticate(const struct heartbeat_endpoint *endpoint,
+                                    const struct sockaddr_in6 *address, int rank, int timeout_ms,
+                                    int answer_ms)
 {
     long until_ms = 0;
     unsigned char key[SHA256_BYTES];
@@ -200,7 +201,8 @@ int heartbeat_connect(const struct heartbeat_endpoint *endpoint, int rank, int t
                       int answer_ms, struct error *err)
 {
     for (uint32_t i = 0; i < endpoint->address_count && i < HEARTBEAT_ADDRESSES; i++) {
-        int fd = call(endpoint, &endpoint->addresses[i], rank, timeout_ms, answer_ms);
+        int fd = connect_and_authenticate(endpoint, &endpoint->addresses[i], rank, timeout_ms,
+                                          answer_ms);
 
         if (fd >= 0)
             return fd;

@@ -16,7 +16,7 @@
 
 enum member_state {
     MEMBER_AWAITED,
-    MEMBER_HERE,
+    MEMBER_CONNECTED,
     MEMBER_UNWATCHED,
     MEMBER_SIGNALLED,
     MEMBER_LOST, /* dead, frozen or hung; the job continues without it */
@@ -33,7 +33,7 @@ struct member {
     int waits_for;
     double queued_s, moved_bytes; /* as in its last tick */
     int thread_state;
-    double still_queued_s, still_bytes; /* the same when something in the job last moved */
+    double base_queued_s, base_bytes; /* the same when something in the job last moved */
     char phase[96];
     struct heartbeat_buffer buffer;
 };
@@ -47,17 +47,17 @@ struct monitor {
     int *faulty_ranks;
     double now_s;
     double moved_s; /* when a rank last made progress */
-    bool has_moved; /* something moved since still_queued_s and still_bytes were noted */
+    bool has_moved; /* something moved since base_queued_s and base_bytes were noted */
     double gap_s;   /* the longest recent pause of this process: stall_gap_s() */
     double signalled_s, ticked_s;
-    double late_s, late_at_s; /* this process stood still for late_s, until late_at_s */
-    bool was_queued;          /* ... and was ready to run meanwhile: the machine was busy */
+    double pause_s, paused_at_s; /* this process stood still for pause_s, until paused_at_s */
+    bool was_queued;             /* ... and was ready to run meanwhile: the machine was busy */
     struct cpu_time_memory cpu_memory;
     double queued_s; /* of this thread */
     int signal_number;
     bool has_unresponsive; /* a lost rank does not obey any more: it is frozen */
     bool has_sent_finished;
-    bool has_all; /* every rank has tried to connect */
+    bool all_tried; /* every rank has tried to connect */
 };
 
 /* Returns the silence from which on the rank counts as frozen, in seconds. */

@@ -35,7 +35,7 @@ static void handle_tick(struct monitor *monitor, struct member *member,
                         const struct heartbeat *heartbeat)
 {
     if (heartbeat->progress != member->progress ||
-        heartbeat->moved_bytes >= member->still_bytes + MONITOR_MOVED_BYTES) {
+        heartbeat->moved_bytes >= member->base_bytes + MONITOR_MOVED_BYTES) {
         monitor->moved_s = monitor->now_s;
         monitor->has_moved = true;
     }
@@ -99,18 +99,18 @@ static void admit_member(struct monitor *monitor, int rank, int fd)
 {
     struct member *member = &monitor->members[rank];
 
-    if (rank == 0 || member->state > MEMBER_HERE || (member->fd >= 0 && member->has_sent)) {
+    if (rank == 0 || member->state > MEMBER_CONNECTED || (member->fd >= 0 && member->has_sent)) {
         close(fd);
         return;
     }
     if (member->fd >= 0)
         close(member->fd);
-    *member = (struct member){.state = MEMBER_HERE, .fd = fd, .received_s = monitor->now_s};
+    *member = (struct member){.state = MEMBER_CONNECTED, .fd = fd, .received_s = monitor->now_s};
     snprintf(member->phase, sizeof member->phase, "start");
 }
 
 /* Whether the heartbeat has sane values and is of the rank that the connection belongs to. */
-static bool is_sane(const struct monitor *monitor, int rank, const struct heartbeat *heartbeat)
+static bool is_valid(const struct monitor *monitor, int rank, const struct heartbeat *heartbeat)
 {
     bool is_known = heartbeat->type == HEARTBEAT_TICK || heartbeat->type == HEARTBEAT_FAULT ||
                     heartbeat->type == HEARTBEAT_SIGNAL || heartbeat->type == HEARTBEAT_BYE;
@@ -126,19 +126,19 @@ static void read_member(struct monitor *monitor, int rank)
     int got;
 
     while ((got = heartbeat_receive(member->fd, &member->buffer)) == 1)
-        if (is_sane(monitor, rank, &member->buffer.heartbeat))
+        if (is_valid(monitor, rank, &member->buffer.heartbeat))
             handle(monitor, rank, &member->buffer.heartbeat);
     if (got < 0) {
         close(member->fd);
         member->fd = -1;
-        if (!monitor->has_all && !member->has_sent)
+        if (!monitor->all_tried && !member->has_sent)
             member->state =
                 MEMBER_AWAITED; /* the answer came too late: the rank will connect again */
     }
 }
 
 /* Counts time in which this process itself stood still against no rank. */
-static void note_late(struct monitor *monitor, double pause_s)
+static void exclude_pause(struct monitor *monitor, double pause_s)
 {
     struct cpu_time time = {.queued_s = 0};
     double queued_s = monitor->queued_s;
@@ -156,20 +156,20 @@ static void note_late(struct monitor *monitor, double pause_s)
     }
     monitor->moved_s = fmin(monitor->moved_s + pause_s, monitor->now_s);
     monitor->gap_s = stall_gap_s(monitor->gap_s, pause_s);
-    monitor->late_s = pause_s;
-    monitor->late_at_s = monitor->now_s;
+    monitor->pause_s = pause_s;
+    monitor->paused_at_s = monitor->now_s;
     monitor->was_queued = time.queued_s - queued_s > pause_s / 2;
 }
 
 /* If something has moved, restarts the count of each rank's queue time and bytes. */
-static void note_moved(struct monitor *monitor)
+static void reset_base(struct monitor *monitor)
 {
     if (!monitor->has_moved)
         return;
     monitor->has_moved = false;
     for (int rank = 0; rank < monitor->state->config.size; rank++) {
-        monitor->members[rank].still_queued_s = monitor->members[rank].queued_s;
-        monitor->members[rank].still_bytes = monitor->members[rank].moved_bytes;
+        monitor->members[rank].base_queued_s = monitor->members[rank].queued_s;
+        monitor->members[rank].base_bytes = monitor->members[rank].moved_bytes;
     }
 }
 
@@ -187,7 +187,7 @@ static void wait_and_read(struct monitor *monitor)
     admission_polled(&monitor->admission, members + size);
     poll(monitor->polled, (nfds_t)(1 + size + ADMISSION_POLLED), (int)(1e3 * MONITOR_POLL_S));
     monitor->now_s = clock_s();
-    note_late(monitor, monitor->now_s - before);
+    exclude_pause(monitor, monitor->now_s - before);
     if (monitor->polled[0].revents)
         (void)!read(monitor->state->wake[0], bytes, sizeof bytes);
     for (rank = 1; rank < size; rank++)
@@ -205,7 +205,7 @@ static bool is_over(struct monitor *monitor)
     if (!atomic_load(&monitor->state->is_done))
         return false;
     for (int rank = 1; rank < monitor->state->config.size; rank++)
-        missing += monitor->members[rank].state == MEMBER_HERE;
+        missing += monitor->members[rank].state == MEMBER_CONNECTED;
     return missing == 0; /* a missing rank is in MPI_Finalize, where it can stall too */
 }
 
@@ -226,7 +226,7 @@ static bool monitor_open(struct monitor *monitor)
     monitor->now_s = monitor->moved_s = clock_s();
     for (int rank = 0; rank < size; rank++)
         monitor->members[rank].fd = -1;
-    monitor->members[0].state = MEMBER_HERE;
+    monitor->members[0].state = MEMBER_CONNECTED;
     return true;
 }
 
@@ -254,7 +254,7 @@ void monitor_run(struct watch_state *state, int listener, const unsigned char *k
         while (!is_over(monitor)) {
             wait_and_read(monitor);
             handle_self(monitor);
-            note_moved(monitor);
+            reset_base(monitor);
             diagnosis_unwatched(monitor);
             diagnosis_dead(monitor);
             diagnosis_signal(monitor);

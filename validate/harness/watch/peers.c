@@ -23,21 +23,21 @@ enum {
     CLOSED_A_CALL = 64, /* connections that one call on a non-blocking socket may close */
 };
 
-struct list {
-    struct list *before; /* the list before it, which another thread may still search */
+struct peer_list {
+    struct peer_list *previous; /* the list before it, which another thread may still search */
     size_t count;
     struct address_range ranges[]; /* folded */
 };
 
-static struct list *_Atomic peers;
+static struct peer_list *_Atomic peers;
 
 /* The number of closed connections. accept() may run in a signal handler, so they are only counted
  * there, and printed later. */
-static atomic_ulong closed;
+static atomic_ulong closed_count;
 static atomic_flag has_first = ATOMIC_FLAG_INIT;
 static struct in6_addr first;
 
-static bool is_peer(const struct list *list, const struct sockaddr *from)
+static bool is_peer(const struct peer_list *list, const struct sockaddr *from)
 {
     struct in6_addr address;
 
@@ -46,12 +46,12 @@ static bool is_peer(const struct list *list, const struct sockaddr *from)
         return true;
     if (!atomic_flag_test_and_set(&has_first))
         first = address;
-    atomic_fetch_add(&closed, 1);
+    atomic_fetch_add(&closed_count, 1);
     return false;
 }
 
 struct listeners {
-    const struct list *list;
+    const struct peer_list *list;
     in_port_t ports[PORTS];
     size_t count;
 };
@@ -69,7 +69,7 @@ static void add_listener(int socket, void *context)
         listeners->ports[listeners->count++] = own.sin6_port;
 }
 
-static void shut_other(int socket, void *context)
+static void shut_foreign(int socket, void *context)
 {
     const struct listeners *listeners = context;
     struct sockaddr_storage other;
@@ -87,26 +87,26 @@ static void shut_other(int socket, void *context)
 }
 
 /* Folds the `count` ranges of list and makes it current. The list is never freed. */
-static void list_set(struct list *list, size_t count)
+static void set_peer_list(struct peer_list *list, size_t count)
 {
     struct listeners listeners = {.list = list};
 
     list->count = address_ranges_fold(list->ranges, count, SIZE_MAX);
-    list->before = atomic_load(&peers);
+    list->previous = atomic_load(&peers);
     atomic_store(&peers, list);
     sockets_each(add_listener, &listeners);
-    sockets_each(shut_other, &listeners);
+    sockets_each(shut_foreign, &listeners);
 }
 
 int peers_set(const struct in6_addr *addresses, size_t count)
 {
-    struct list *list = malloc(sizeof *list + count * sizeof *list->ranges);
+    struct peer_list *list = malloc(sizeof *list + count * sizeof *list->ranges);
 
     if (!list)
         return -1;
     for (size_t i = 0; i < count; i++)
         list->ranges[i] = (struct address_range){addresses[i], addresses[i]};
-    list_set(list, count);
+    set_peer_list(list, count);
     return 0;
 }
 
@@ -116,7 +116,7 @@ void peers_read_environment(void)
     struct address_range *ranges = NULL;
     struct in6_addr *own = NULL;
     size_t count = 0, own_count = 0;
-    struct list *list = NULL;
+    struct peer_list *list = NULL;
 
     if (!text || !*text)
         return;
@@ -127,7 +127,7 @@ void peers_read_environment(void)
             memcpy(list->ranges, ranges, count * sizeof *ranges);
         for (size_t i = 0; i < own_count; i++)
             list->ranges[count + i] = (struct address_range){own[i], own[i]};
-        list_set(list, count + own_count);
+        set_peer_list(list, count + own_count);
     }
     free(ranges);
     free(own);
@@ -136,7 +136,7 @@ void peers_read_environment(void)
 
 void peers_report(const char *program, const char *node)
 {
-    unsigned long count = atomic_load(&closed);
+    unsigned long count = atomic_load(&closed_count);
     char address[INET6_ADDRSTRLEN];
 
     if (count == 0)

@@ -56,7 +56,7 @@ static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, s
         bool is_proven = true;
 
         for (size_t k = 0; k < group; k++)
-            is_proven = is_proven && ranks[faulty_ranks[i + k]].had_s >= allowed_s;
+            is_proven = is_proven && ranks[faulty_ranks[i + k]].counted_s >= allowed_s;
         for (size_t k = 0; k < group && is_proven; k++)
             faulty_ranks[kept++] = faulty_ranks[i + k];
     }
@@ -67,7 +67,7 @@ static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, s
 static bool are_all_scheduled(const struct stall_rank *ranks, size_t count, double allowed_s)
 {
     for (size_t i = 0; i < count; i++)
-        if (!(ranks[i].had_s >= allowed_s))
+        if (!(ranks[i].counted_s >= allowed_s))
             return false;
     return true;
 }

@@ -22,8 +22,8 @@ enum {
 struct stall_rank {
     uint32_t progress; /* steps done */
     int waits_for;
-    double had_s;    /* time without progress of the job, less queued_s */
-    double queued_s; /* time in a run queue; NAN if the kernel does not know: had_s is 0 then */
+    double counted_s; /* time without progress of the job, less queued_s */
+    double queued_s; /* time in a run queue; NAN if the kernel does not know: counted_s is 0 then */
 };
 
 enum stall_kind {
@@ -35,8 +35,8 @@ enum stall_kind {
                     common, so the cause is in none of them */
 };
 
-/* Finds the faulty ranks. allowed_s: the least had_s of a rank that can be faulty. faulty_ranks has
- * room for count ranks. */
+/* Finds the faulty ranks. allowed_s: the least counted_s of a rank that can be faulty. faulty_ranks
+ * has room for count ranks. */
 enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double allowed_s,
                            int *faulty_ranks, size_t *faulty_count);
 

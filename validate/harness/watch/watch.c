@@ -140,7 +140,7 @@ static bool aborts_job(const struct watch_config *config)
 }
 
 /* has_mpi: whether there may still be a job to abort. */
-static void lose_rank_0(const char *how, bool has_mpi)
+static void leave_without_rank_0(const char *how, bool has_mpi)
 {
     const struct watch_config *config = &watch.config;
 
@@ -201,11 +201,11 @@ static void *member_run(void *argument)
         if (bye_sent && got < 0)
             return NULL;
         if (got < 0 && signalled == 0)
-            lose_rank_0("is gone", true);
+            leave_without_rank_0("is gone", true);
         if (got < 0 || (signalled > 0 && now - signalled > 2))
             watch_leave(&watch, false, 3);
         if (now - received > stall_silence_s(interval_s, gap_s))
-            lose_rank_0("stopped answering", !bye_sent);
+            leave_without_rank_0("stopped answering", !bye_sent);
         if (atomic_load(&watch.signal) && signalled == 0) {
             watch_heartbeat(&watch, HEARTBEAT_SIGNAL, &heartbeat);
             heartbeat_send(connection, &heartbeat);
@@ -356,7 +356,7 @@ void *watch_allocate(size_t count, size_t size)
     return memory;
 }
 
-void watch_tolerate(void)
+void watch_tolerate_losses(void)
 {
     atomic_store(&watch.tolerates, true);
 }

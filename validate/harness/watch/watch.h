@@ -68,7 +68,7 @@ void *watch_allocate(size_t count, size_t size);
 
 /* Rank 0: from now on a rank that dies, freezes or hangs is reported and given up, and the job
  * continues. No rank may wait in MPI from then on. */
-void watch_tolerate(void);
+void watch_tolerate_losses(void);
 
 /* Whether the rank is given up. Every rank knows it soon after rank 0. */
 bool watch_is_lost(int rank);

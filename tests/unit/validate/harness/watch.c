@@ -175,7 +175,7 @@ static void run_process(const char *scenario, int rank, int listener,
     if (strcmp(scenario, "two are lost") == 0 ||
         strcmp(scenario, "one hangs and is given up") == 0) {
         if (rank == 0)
-            watch_tolerate();
+            watch_tolerate_losses();
         continue_after_losses(scenario, rank);
     }
     run_rank(scenario, rank);

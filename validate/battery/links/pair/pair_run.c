@@ -310,7 +310,7 @@ static int measure_rail(struct pair_run *pair_run, int own, const struct rail_in
             pair_run_conclude(&rails->own.rails[own], theirs, &mine, rv == 0 ? &other : NULL,
                               is_skipped, result);
         }
-        if (result && program_lies(pair_run->program))
+        if (result && program_injects_lie(pair_run->program))
             lie(result);
     }
     channel_disconnect(channel);
