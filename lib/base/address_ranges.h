@@ -20,15 +20,15 @@ bool address_map(const struct sockaddr *from, struct in6_addr *address);
  * number, 0 if they cannot be read. */
 size_t addresses_own(struct in6_addr **own);
 
-/* Gets the source addresses that connections of this host to others may have, folded, in *ranges,
- * which the caller frees: each IPv4 address, and the /64 of each IPv6 address, as a host makes new
- * addresses in it (RFC 8981). Without loopback. Returns the number of ranges, 0 if they cannot be
- * read. */
+/* Lists the source addresses that this host may use for connections: each IPv4 address, and the
+ * /64 network of each IPv6 address, because a host adds temporary addresses in it (RFC 8981).
+ * Loopback is left out. *ranges is folded; the caller frees it. Returns the number of ranges, 0 if
+ * they cannot be read. */
 size_t address_ranges_own(struct address_range **ranges);
 
-/* Sorts the ranges and joins ranges that touch or overlap; then joins ranges with the smallest gaps
- * until at most `most` (1 or more) are left. An address that was in a range still is. Returns the
- * number of ranges. */
+/* Sorts the ranges and joins ranges that touch or overlap. Then joins the ranges with the smallest
+ * gaps until at most `most` (1 or more) are left. Every address of a range stays covered. Returns
+ * the number of ranges. */
 size_t address_ranges_fold(struct address_range *ranges, size_t count, size_t most);
 
 /* Returns whether a range contains the address. The ranges must be folded. Safe in a signal

@@ -31,7 +31,8 @@ static int open_temporary(struct atomic_file *file, mode_t mode)
     return file->fd;
 }
 
-/* Sets owner and group to the old file's; if that fails the group only, or neither. */
+/* Gives the file the owner and group of the old file. Without permission for that, sets the group
+ * only, or neither. */
 static void copy_owner(struct atomic_file *file, const struct stat *was, const struct stat *own)
 {
     file->mode = was->st_mode & 0777;
@@ -81,8 +82,8 @@ static int rename_to_path(const struct atomic_file *file)
     return 0;
 }
 
-/* Best effort: a directory that may be written to need not be one that may be read, and not all
- * file systems can. */
+/* Best effort: this process may lack read permission, and some file systems cannot sync
+ * directories. */
 static void sync_name(const char *path)
 {
     char directory[PATH_MAX];
@@ -99,7 +100,7 @@ int atomic_file_commit(struct atomic_file *file, struct error *err)
     if (fflush(stream) != 0 || fchmod(file->fd, file->mode) != 0 ||
         (!file->is_unsynced && fsync(file->fd) != 0))
         return atomic_file_discard(file, err);
-    if (ferror(stream)) { /* of an earlier write, whose result the caller did not check */
+    if (ferror(stream)) { /* an earlier write failed, and the caller did not check its result */
         errno = EIO;
         return atomic_file_discard(file, err);
     }

@@ -22,9 +22,9 @@ struct atomic_file {
     int fd;
 
     /* atomic_file_begin() sets these; the caller may change them before the commit. */
-    mode_t mode;      /* the old file's permissions, else begin's mode without umask's bits */
-    bool is_unsynced; /* false. True: the commit does not wait for the disk */
-    bool is_new;      /* false. True: the commit fails if a file of this name exists by then */
+    mode_t mode;      /* permissions of the old file; without one, begin's mode less the umask */
+    bool is_unsynced; /* default false; true: the commit does not wait for the disk */
+    bool is_new;      /* default false; true: the commit fails if the file exists by then */
 
     bool has_new_owner;       /* the file could not get the owner or the group of the old file */
     const char *path;         /* the caller's */
@@ -32,17 +32,18 @@ struct atomic_file {
                              unlink() it */
 };
 
-/* Makes the file. If it replaces another file, it gets that file's owner and group if this process
- * may set them (else has_new_owner), and only the owner's permissions until the commit. If it
- * cannot get the group, its own group gets only the permissions that all have. A symbolic link is
- * replaced itself, not its target. A name that is not a regular file, as /dev/null, is not
- * replaced: EINVAL. Returns 0, or -1 with errno and err "PATH: ..."; then call neither commit nor
- * discard. */
+/* Creates the temporary file. If it replaces another file, it gets that file's owner and group;
+ * has_new_owner is set if this process may not do that. Until the commit only the owner has
+ * access. If the group cannot be set, this process's own group gets only the permissions that
+ * everybody has. Replaces a symbolic link itself, not its target. Replaces only regular files, and
+ * not /dev/null: EINVAL. Returns 0, or -1 with errno and err "PATH: ..."; then call neither commit
+ * nor discard. */
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
-/* Sets the file's permissions, renames it to path, and syncs both unless is_unsynced, the name as
- * well as the file system can: the source of its data may be removed then. Returns 0, or -1 with
- * errno and err "PATH: ..."; then the old file is unchanged, and the new one is removed. */
+/* Sets the permissions, syncs the file, renames it to path and syncs the directory (best effort);
+ * syncs nothing if is_unsynced. After a success the source of the data may be removed. Returns 0,
+ * or -1 with errno and err "PATH: ..."; then the old file is unchanged, and the new one is
+ * removed. */
 int atomic_file_commit(struct atomic_file *file, struct error *err);
 
 /* Removes the file. Returns -1, with err "PATH: " and the text of errno, which it keeps. */

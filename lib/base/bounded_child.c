@@ -34,7 +34,7 @@ static void prepare_child(const char *name, pid_t parent)
     if (getppid() != parent)
         _exit(1);
     prctl(PR_SET_NAME, name);
-    /* 1: as 0, and the kernel does not start a program to receive the core either (core(5)) */
+    /* 1, not 0: the kernel does not pipe the core to a program either (core(5)) */
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
     for (int signal = 1; signal < NSIG; signal++)
         (void)!sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -44,8 +44,8 @@ static void prepare_child(const char *name, pid_t parent)
         close(null);
 }
 
-/* Waits for the byte that the child writes when the work has returned. Returns 1, 0 if the child
- * has closed the pipe without it, or -1 at the deadline. */
+/* Waits for one byte from the child: the work has returned. Returns 1; 0 if the child closed the
+ * pipe without a byte; -1 at the deadline. */
 static int wait_for_end(int fd, double end_s)
 {
     for (;;) {
@@ -130,9 +130,9 @@ void bounded_file(pid_t process, char file[BOUNDED_FILE])
     utf8_clean(file);
 }
 
-/* Kills the child and waits for its death. Returns whether it has died. The wait is limited, to
- * BOUNDED_KERNEL_WAIT_S for a child that hangs in the kernel, else to BOUNDED_DYING_WAIT_S, as the
- * child may not have been scheduled yet. */
+/* Kills the child and waits for its death. Returns whether it died. Waits BOUNDED_KERNEL_WAIT_S
+ * for a child that hangs in the kernel, else BOUNDED_DYING_WAIT_S, because a busy machine may
+ * schedule the child late. */
 static bool kill_and_reap(pid_t child, int *status)
 {
     double begin_s = clock_s(), wait_s;
@@ -157,7 +157,8 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
         return error_set(err, "pipe: %m");
     child = fork();
     if (child == 0) {
-        /* prepare() would replace a descriptor below 3, which the pipe has if these were closed */
+        /* if this process has no standard files, the pipe gets a descriptor below 3, which
+         * prepare_child() would replace */
         int answer = fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 3);
 
         close(pipe_fds[0]);
@@ -173,7 +174,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
     }
     returned = wait_for_end(pipe_fds[0], end_s);
     close(pipe_fds[0]);
-    /* a child that closes its files and goes on is late too */
+    /* a child that closes its files but continues to run is late too */
     is_reaped = reap_until(child, end_s, &status);
     is_late = returned < 0 || (returned == 0 && !is_reaped);
     if (is_late)
@@ -223,8 +224,8 @@ static bool is_child(pid_t process, const char *name)
            strcmp(line, name) == 0 && stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
-/* Returns whether the process is so old that its parent has killed it, and it still waits in the
- * kernel. */
+/* Returns whether the process still waits in the kernel, although its parent must have killed it
+ * by now. */
 static bool is_stuck(pid_t process, double limit_s)
 {
     struct timespec now;

@@ -25,8 +25,8 @@ enum bounded_outcome {
 
 struct bounded_end {
     enum bounded_outcome outcome;
-    int signal;    /* BOUNDED_SIGNALED */
-    bool is_stuck; /* BOUNDED_LATE: the child hangs in the kernel and did not die; it is left */
+    int signal;              /* BOUNDED_SIGNALED */
+    bool is_stuck;           /* BOUNDED_LATE: the child hangs in the kernel and outlives SIGKILL */
     char file[BOUNDED_FILE]; /* BOUNDED_LATE: bounded_file() of the child at the deadline */
 };
 
@@ -37,14 +37,14 @@ struct bounded_end {
 int bounded_run(const char *name, double limit_s, void (*work)(void *state), void *state,
                 size_t size, struct bounded_end *end, struct error *err);
 
-/* Returns the most seconds that bounded_run() takes with this limit: with the wait for a child that
- * does not die at once. */
+/* Returns the longest time that bounded_run() takes with this limit, including the wait for a
+ * killed child. */
 double bounded_longest_s(double limit_s);
 
-/* Returns the ID of a stuck child of an earlier run, with this name and of this user, or 0. It
- * waits uninterruptibly in the kernel; a caller that starts another child each time would leave
- * more and more of them. A child younger than bounded_longest_s(limit_s) does not count: it may be
- * working for another process, or dying. */
+/* Returns the process ID of a stuck child of an earlier run with this name, of this user, or 0.
+ * Such a child waits uninterruptibly in the kernel; a caller that does not check would add one
+ * more at each run. Ignores a child younger than bounded_longest_s(limit_s): it may work for
+ * another process, or be dying. */
 pid_t bounded_find_stuck(const char *name, double limit_s);
 
 /* Copies the path of the file or directory for which a process waits in the kernel, by the first

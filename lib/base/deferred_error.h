@@ -2,10 +2,10 @@
 #ifndef MUSTER_DEFERRED_ERROR_H
 #define MUSTER_DEFERRED_ERROR_H
 
-/* Errors of this process or of the moment, not of the object that was read: no memory, no
- * descriptors, an interrupted call. A reader that cannot return such an error (its result would be
- * "no such file", "no host") notes it here. The caller that decides by the result takes it, as a
- * node that was read in part looks like a changed node. One error per process: not for threads. */
+/* Errors of this process or of the moment, not of the object that was read: out of memory, out of
+ * descriptors, an interrupted call. A reader notes such an error here if its own result would only
+ * say "no such file" or "no host". The caller that decides by the result must take the error: a
+ * partly read node looks like a changed node. One error per process: not for threads. */
 
 /* Notes errno if it is ENOMEM, EMFILE, ENFILE or EINTR. Does not change errno. */
 void deferred_error_note(void);

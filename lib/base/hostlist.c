@@ -245,7 +245,7 @@ static char *fold(const struct hostlist *list, bool has_suffix)
         items[i] = numbered(list->names[i], has_suffix);
     qsort(items, list->count, sizeof *items, compare);
     for (size_t i = 0; i < list->count;) {
-        size_t end = i + 1; /* of the series */
+        size_t end = i + 1; /* end of the series */
         const char *comma = "";
 
         while (end < list->count && (is_same_series(&items[end - 1], &items[end]) ||

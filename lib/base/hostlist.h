@@ -32,8 +32,9 @@ int hostlist_index(const struct hostlist *list, struct name_index *index);
 int hostlist_append(struct hostlist *list, const char *name);
 /* Appends copies of all names. Returns 0, or -1 if memory is out. */
 int hostlist_append_all(struct hostlist *list, const char *const *names, size_t count);
-/* Appends copies of the names of list, in their order: to inside those that other contains, to
- * outside the rest. Either may be NULL. Returns 0, or -1 if memory is out. */
+/* Splits list by other: appends copies of the names that other contains to inside, of the rest to
+ * outside, both in the order of list. inside or outside may be NULL. Returns 0, or -1 if memory is
+ * out. */
 int hostlist_split(const struct hostlist *list, const struct hostlist *other,
                    struct hostlist *inside, struct hostlist *outside);
 /* Appends copies of the names of more that list does not contain before the call. Returns 0, or -1

@@ -247,7 +247,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
     }
     *letter = '\0';
     opterr = 0;
-    optind = 0; /* GNU's: from the start, whatever was read before */
+    optind = 0; /* GNU getopt: 0 restarts at the first argument, whatever was read before */
     while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         int wanted = found == '?' || found == ':' ? optopt : found;
         const struct option_row *row = NULL;

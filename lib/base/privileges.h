@@ -14,8 +14,9 @@ bool privileges_are_refused(void);
 /* "refusing to run as root: ...", for a person. */
 extern const char privileges_refusal[];
 
-/* For a rank of an MPI program, before MPI: ends it with exit status 2 if it runs as root, after a
- * message from the rank with is_reporter; else calls privileges_drop(). */
+/* Call it in each rank of an MPI program before MPI starts. If the program must not run as root,
+ * the rank with is_reporter prints why, and each rank exits with status 2. Otherwise calls
+ * privileges_drop(). */
 void privileges_check_and_drop(const char *program, bool is_reporter);
 
 /* Drops all privileges of this process, which must have only one thread: from now on neither it nor

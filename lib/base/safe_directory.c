@@ -83,7 +83,8 @@ static int open_own(const char *directory, struct error *err)
     struct stat status;
     int fd;
 
-    while (length > 1 && directory[length - 1] == '/') /* with it open() would follow a link */
+    /* with a trailing slash open() would follow a link */
+    while (length > 1 && directory[length - 1] == '/')
         length--;
     snprintf(path, sizeof path, "%.*s", (int)length, directory);
     if (mkdir(path, 0700) != 0 && errno != EEXIST)

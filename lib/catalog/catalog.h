@@ -74,7 +74,7 @@ const char *catalog_remediation(enum remediation remediation);
 
 struct catalog_test {
     const char *name;     /* "net.interfaces" */
-    enum fault_code code; /* of a record of the test with fail or warn and without its own code */
+    enum fault_code code; /* default code of the test's records with the verdict fail or warn */
     const char *help;     /* what the test verifies: one line */
 };
 

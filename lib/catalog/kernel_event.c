@@ -46,9 +46,9 @@
 #define SXID_WARN
 #define SXID_DRAIN "Fatal"
 
-/* A pattern begins with a literal byte. Before its first * it must be so long and exact that no
- * user can have the kernel write it: some lines begin with the name of a process (15 bytes), others
- * end with a file's name of any length. A unit test checks every row. */
+/* A pattern begins with a literal byte. The text before its first * is long and exact enough that
+ * no user can make the kernel log it: some lines begin with the name of a process (15 bytes),
+ * others end with a file's name of any length. A unit test checks every row. */
 
 /* clang-format off */
 const struct kernel_event kernel_events[] = {

@@ -38,10 +38,10 @@ struct kernel_event {
     enum kernel_cause cause;
     enum kernel_action action;
     enum fault_code code;
-    bool is_consequence; /* of another entry of the same part, if there is one within a minute: then
-                            not a fault of its own */
-    unsigned times,
-        within_s;     /* counts if there are so many entries within this time; 0: from the first */
+    bool is_consequence; /* a consequence of another entry of the same part within a minute: then no
+                            fault of its own */
+    unsigned times, within_s; /* counts only if `times` entries come within within_s seconds; 0: the
+                                 first entry counts */
     const char *ends; /* names of events, with blanks between, that this entry ends for its source
                          and part; "": it ends none */
     const char *reference; /* the source of the action or of the text */

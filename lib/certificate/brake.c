@@ -132,7 +132,7 @@ int brake_write(const char *certificate_path, const struct brake *brake, struct 
     if (path_of(certificate_path, path, err) != 0 || atomic_file_begin(&file, path, 0644, err) != 0)
         return -1;
     file.mode = 0644;
-    file.is_unsynced = true; /* if it is lost, jobs are not refused */
+    file.is_unsynced = true; /* no fsync(): if the file is lost, no job is refused */
     fprintf(file.stream, "muster brake 1\ntime: %lld\nleave: %s\ncause: %s\nmessage: %s\n",
             (long long)brake->when, permissions[brake->permission], brake->cause, brake->message);
     return atomic_file_commit(&file, err);

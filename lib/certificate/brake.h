@@ -55,9 +55,9 @@ int brake_remove(const char *certificate_path, struct error *err);
 bool brake_permits(const struct brake *brake, const char *cause, time_t now, char *why,
                    size_t size);
 
-/* Returns whether the brake was set for this cause less than BRAKE_FRESH_S / 2 ago, so that the
- * cluster is not examined again. With a cause of the whole site, each node would otherwise have the
- * controller make a table of all nodes at each of its health checks. Pure. */
+/* Returns whether the brake was set for this cause less than BRAKE_FRESH_S / 2 ago. Then the
+ * cluster is not examined again: for a cause of the whole site, each node would query the
+ * controller for all nodes at each health check. Pure. */
 bool brake_is_recent(const struct brake *brake, const char *cause, time_t now);
 
 #endif

@@ -113,9 +113,9 @@ enum certificate_state certificate_check(const char *path, uid_t owner,
                                          seal_verify_fn *verify, struct certificate *certificate,
                                          char *message, size_t message_size);
 
-/* Returns when the certificate at path was issued by its text, whether its seal is genuine or not,
- * valid or not. 0: there is no file of root's that could be parsed, or it is not of this boot
- * (NULL: any boot). */
+/* Returns the time of issue in the certificate at path, without a check of its seal or its
+ * validity. Returns 0 if root has no such file, if it cannot be parsed, or if it is of another
+ * boot than boot_id (NULL: any boot). */
 time_t certificate_issued(const char *path, const char *boot_id);
 
 /* Writes text + "seal: " + seal to path, mode 0644: writes a new file beside it, fsync, rename,
@@ -125,12 +125,11 @@ time_t certificate_issued(const char *path, const char *boot_id);
  * refuse. Returns 0 or -1 with err. */
 int certificate_install(const char *path, const char *text, const char *seal, struct error *err);
 
-/* Removes the certificate at path, and a file that a killed certificate_install() may have left
- * beside it, and syncs the directory. Unless `until` is 0, keeps a certificate that was issued
- * later, also one that is installed meanwhile, and one that this muster cannot read, as it has a
- * newer format. Does not remove a file that begins in another way than a certificate (an empty file
- * is removed), or that is not a regular file. Returns 0, 1 if there was none, 2 if it was kept, or
- * -1 with err. */
+/* Removes the certificate at path and syncs the directory. Also removes a file that a killed
+ * certificate_install() left beside it. Unless `until` is 0, keeps a certificate that was issued
+ * later, even if it is installed during this call, and one of a newer format. Refuses to remove a
+ * file that is not regular, or that does not begin as a certificate does, except an empty one.
+ * Returns 0, 1 if there was none, 2 if it was kept, or -1 with err. */
 int certificate_remove(const char *path, time_t until, struct error *err);
 
 #endif

@@ -348,7 +348,8 @@ static char *append_seal(const char *text, const char *seal, struct error *err)
     certificate_clear(&certificate);
     if (sealed_length == strlen(text))
         return whole;
-    error_set(err, "the text does not end in a newline"); /* so the seal is part of its last line */
+    /* the seal would become a part of the last line */
+    error_set(err, "the text does not end in a newline");
     free(whole);
     return NULL;
 }
@@ -416,7 +417,7 @@ static int check_removable(int directory, const char *name, const char *path, st
     return 0;
 }
 
-/* Returns whether the certificate at path was issued after that, or when it was is not known. */
+/* Returns whether the certificate at path was issued after `until`, or at an unknown time. */
 static bool may_be_newer(const char *path, time_t until)
 {
     struct certificate certificate;
@@ -439,7 +440,7 @@ int certificate_remove(const char *path, time_t until, struct error *err)
     if (directory < 0)
         return errno == ENOENT ? 1 : error_set(err, "%s: %m", parts.directory);
     new_name(&parts, name);
-    lock = open_new(directory, name, NULL); /* without: a full disk must not keep a certificate */
+    lock = open_new(directory, name, NULL); /* may fail: a full disk must not prevent the removal */
     result = check_removable(directory, parts.name, path, err);
     if (result == 0 && until != 0 && may_be_newer(path, until))
         result = 2;

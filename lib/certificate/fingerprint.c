@@ -49,8 +49,8 @@ static bool is_nic_included(const struct nic *nic, const char *const *names, siz
            !nic->is_virtual_function;
 }
 
-/* Returns whether the prolog sets this setting, and its value. Jobs, also certification, run with
- * this value. The gate reads the node before the prolog sets it. */
+/* Returns whether the prolog sets this setting, and the value. Jobs and certification run with
+ * this value, but the gate reads the node before the prolog sets it. */
 static bool is_set_by_prolog(const struct conf *conf, const char *interface,
                              enum netif_setting setting, long *value)
 {
@@ -152,7 +152,8 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
         names[count++] = fabric->management->name;
     text = fingerprint_text(inventory, names, count, conf);
     free(fabric);
-    if (deferred_error_take() != 0) { /* without its fabric the node would look like another node */
+    /* with a partly read fabric the node would look like another node */
+    if (deferred_error_take() != 0) {
         free(text);
         return NULL;
     }

@@ -23,9 +23,9 @@ int refused_read(const char *certificate_path, time_t *when, char *line, size_t 
 /* Best effort. */
 void refused_remove(const char *certificate_path);
 
-/* Returns whether a refusal explains the drain of a node with "Prolog error": by time only, as the
- * reason has no more. The clocks of node and controller may differ as much as MUNGE allows.
- * Pure. */
+/* Returns whether the refusal explains a drain with the reason "Prolog error". Compares only the
+ * times, as the reason says nothing more. The clocks of node and controller may differ as much as
+ * MUNGE allows. Pure. */
 bool refused_explains(time_t refused, time_t drained);
 
 #endif

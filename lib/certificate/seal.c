@@ -174,8 +174,9 @@ static void run_child(const struct job *job, int fd)
     _exit(1);
 }
 
-/* Sets err to the reason why munged did not answer: if it is stopped or hangs, its socket still
- * accepts connections. Called only in this case, as munged logs a connection without a message. */
+/* Sets err to the reason why munged did not answer. Connects to its socket, which accepts
+ * connections even while munged is stopped or hangs. Call it only after a timeout, as munged logs
+ * a connection without a message. */
 static void explain_silence(struct error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -328,7 +329,8 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
     return result;
 }
 
-/* Returns whether a seal was made and is genuine; *is_silent: munged did not answer in time. */
+/* Makes a seal and verifies it. Returns whether it is genuine. *is_silent: munged did not answer
+ * in time. */
 static bool make_and_verify(bool *is_asked, bool *is_silent, struct error *err)
 {
     static const char text[] = "muster";

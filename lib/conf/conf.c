@@ -16,7 +16,7 @@ enum { FILE_MAX = 1 << 20 };
 #define AT(member) offsetof(struct conf, member)
 #define TEXT(member) AT(member), 0, sizeof(((struct conf *)0)->member) - 1
 #define STATE MUSTER_LOCALSTATEDIR "/lib/muster/"
-#define RUN "/run/muster/" /* gone with the next boot, wherever localstatedir is */
+#define RUN "/run/muster/" /* a reboot removes it, wherever localstatedir is */
 
 static const struct conf_key keys[] = {
     {"ManagementInterface", KIND_INTERFACE, TEXT(management_interface), "",

@@ -191,8 +191,8 @@ int conf_islands_print(const struct conf *conf, FILE *stream)
 
 static const char *const action_names[] = {"set", "extend", "leave", "forbid"};
 
-/* Checks the name. Slurm's variables and muster's own are refused: both programs read the task's
- * place from them. */
+/* Checks the name. Refuses Slurm's and muster's own variables: both programs read a task's rank
+ * and node from them. */
 static int check_variable_name(const char *name, struct error *err)
 {
     static const char *const kept[] = {"SLURM", "_SLURM", "SPANK", "_SPANK", "MUSTER"};
@@ -378,7 +378,7 @@ int conf_variables_print(const struct conf *conf, FILE *stream)
     return 0;
 }
 
-/* ---------------------------------------------------------------- the end */
+/* ---------------------------------------------------------------- release */
 
 void conf_site_clear(struct conf *conf)
 {

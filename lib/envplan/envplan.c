@@ -52,8 +52,8 @@ static const char *launcher_name(enum envplan_launcher launcher)
                                           : "a launcher of ranks";
 }
 
-/* Returns the first of the variables in text, separated by blanks, that the user or the site chose,
- * copied into name (64 bytes), or NULL. text may be NULL. */
+/* Finds the first variable of text that the user or the site has set. text is a list with blanks,
+ * or NULL. Copies it into name (64 bytes) and returns name, or NULL if none is set. */
 static const char *find_chosen(const struct envplan_view *view, const char *text, char *name)
 {
     for (; text != NULL && *text != '\0'; text += strspn(text, " ")) {
@@ -96,7 +96,7 @@ static struct envplan_variable *plan_add(struct envplan *plan, const char *name,
 {
     struct envplan_variable *bigger, *variable;
 
-    /* grown in steps of about the table's size: usually one step, without lines of the site */
+    /* room for 32 more: one allocation usually holds all of muster's rules */
     if (plan->count % 32 == 0) {
         bigger = realloc(plan->variables, (plan->count + 32) * sizeof *bigger);
         if (bigger == NULL)

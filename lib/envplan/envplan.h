@@ -13,8 +13,8 @@
 #include "lib/fabric/islands.h"
 
 /* Chooses the environment variables of a task from the node's inventory, fabric and affinity, the
- * site's policy, and the task's place in its step. Each variable has the rule that chose it and the
- * fact behind it. Pure: no I/O.
+ * site's policy, and the task's rank and node in its step. Each variable has the rule that chose it
+ * and the fact behind it. Pure: no I/O.
  *
  * A value that the user set, also an empty one, overrides muster's rules and the site's lines,
  * unless a line says force or forbid. A value that muster set in an outer step is not the user's:

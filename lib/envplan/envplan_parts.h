@@ -18,7 +18,7 @@ struct envplan_view {
 
 /* ---- text (envplan.c) */
 
-/* Sets the fact. Returns -1, as a rule does that sets nothing. */
+/* Sets the fact and returns -1, the result of a rule that sets nothing. */
 int envplan_fact(struct envplan_variable *variable, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

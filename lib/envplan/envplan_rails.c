@@ -132,10 +132,10 @@ static void rail_network(const struct envplan_view *view, const struct rail *rai
         text[0] = '\0';
 }
 
-/* Returns whether all rails that are up are in one network; if not, why says so. A rank that has
- * only one rail must reach ranks that have another rail. Between networks that takes routes from
- * each rail to the others, which the node's routing tables need not show (a route can be chosen by
- * source address). For UCX see UCX_IB_ROCE_REACHABILITY_MODE and openucx/ucx issue 5598. */
+/* Returns whether all rails that are up are in one network; if not, why says so. A rank with only
+ * one rail must reach ranks with another rail. Between networks this needs routes from each rail
+ * to the others. The node's routing tables may not show them, as a route can be chosen by source
+ * address. For UCX see UCX_IB_ROCE_REACHABILITY_MODE and openucx/ucx issue 5598. */
 static bool rails_share_network(const struct envplan_view *view, char *why, size_t why_size)
 {
     const struct fabric *fabric = &view->node->fabric;

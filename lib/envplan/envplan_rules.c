@@ -240,7 +240,8 @@ static int choose_nccl_gid_index(const struct envplan_view *view, struct envplan
     return one_gid_index(view, variable, rails, count, best_index);
 }
 
-/* Returns an RDMA port that is up, for a step whose fabric is plain Ethernet, or NULL. */
+/* Returns an RDMA port that is up, or NULL. Used if the step's fabric is plain Ethernet, where no
+ * library may choose such a port. */
 static const struct rdma_port *find_active_port(const struct envplan_view *view)
 {
     const struct inventory *inventory = view->node->inventory;
@@ -355,7 +356,7 @@ static int choose_libfabric(const struct envplan_view *view, struct envplan_vari
     return 0;
 }
 
-/* ---------------------------------------------------------------- where, and who */
+/* ---------------------------------------------------------------- rank and host */
 
 static int choose_fabric(const struct envplan_view *view, struct envplan_variable *variable)
 {

@@ -134,13 +134,13 @@ static int can_open(const char *device_file, void *context)
     return error < 0 ? -1 : error == 0;
 }
 
-/* Returns whether list has an index past the openable devices. For devices that no vendor's driver
- * made, of which the inventory knows nothing. */
+/* Returns whether list has an index beyond the devices that can be opened. Used for devices of
+ * unknown vendors, which the inventory does not list. */
 static bool has_index_past(const char *list, size_t openable)
 {
     while (list != NULL && *list != '\0') {
         char *end;
-        long index = strtol(list, &end, 10); /* saturates */
+        long index = strtol(list, &end, 10); /* LONG_MAX if too large */
 
         if (end == list || (*end != ',' && *end != '\0'))
             return false;
@@ -465,6 +465,6 @@ unsigned long long stepcheck_memlock(const char *propagated, unsigned long long 
     propagated += *propagated == 'U';
     if (!isdigit((unsigned char)*propagated))
         return soft;
-    value = strtoull(propagated, &end, 10); /* saturates */
+    value = strtoull(propagated, &end, 10); /* ULLONG_MAX if too large */
     return *end != '\0' || value > hard ? soft : value;
 }

@@ -146,8 +146,8 @@ static size_t keep_fastest_kind(struct rail *rails, size_t count)
     return filter(rails, count, keep_driver, driver);
 }
 
-/* Adds a rail to left_out. is_first: of a new group, after a comma, as the last group has its
- * reason. */
+/* Adds a rail to left_out. is_first: the rail begins a new group, after a comma; the reason
+ * follows the last rail of a group. */
 static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
 {
     size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);

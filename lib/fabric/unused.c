@@ -64,7 +64,8 @@ static bool is_second_port(const struct rail *rails, size_t count, const struct 
     return has_sibling;
 }
 
-/* An unplugged card in InfiniBand mode looks like a dead port. To miss a dead port is worse. */
+/* An InfiniBand card without a cable looks like a dead port, so it is expected up too: to miss a
+ * dead port is worse. */
 bool rail_is_expected_up(const struct conf *conf, const struct rail *rails, size_t count,
                          const struct rail *rail)
 {

@@ -101,7 +101,7 @@ int dcb_parse_pauses(const void *message, size_t length, uint64_t *sent, uint64_
 
 struct answer {
     struct state state;
-    int status; /* of parse(), or the errno of a change; -1 before the answer */
+    int status; /* result of parse(), or the errno of a change; -1: no answer yet */
 };
 
 static int parse_state(const struct nlmsghdr *message, size_t length, void *context)

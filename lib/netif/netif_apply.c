@@ -182,7 +182,7 @@ void netif_restore(const char *journal_path, int wait_ms, const struct netif_mac
     bool is_dirty, is_stored = true;
     int lock;
 
-    /* neither file: nothing was ever set. A lock file without a journal may be a prolog's that is
+    /* Without both files nothing was ever set. A lock file alone may belong to a prolog that is
      * about to write the journal. */
     snprintf(lock_path, sizeof lock_path, "%s.lock", journal_path);
     if (access(lock_path, F_OK) != 0 && access(journal_path, F_OK) != 0)
@@ -216,7 +216,7 @@ void netif_restore(const char *journal_path, int wait_ms, const struct netif_mac
     close(lock);
 }
 
-/* ---------------------------------------------------------------- making */
+/* ---------------------------------------------------------------- applying */
 
 struct change {
     char interface[NETIF_NAME];
@@ -239,9 +239,9 @@ struct apply_state {
     size_t change_count;
 };
 
-/* Counts a failure as inconclusive if memory or descriptors are out, which the node's other jobs
- * may use: a driver allocates new rings for another MTU or size. Also if the addresses changed
- * while they were read: those of containers do. */
+/* Counts a failure as inconclusive if memory or descriptors ran out: other jobs of the node may
+ * use them, and a driver allocates new rings for another MTU or size. Also if the addresses
+ * changed while they were read, as containers come and go. */
 static void count_inconclusive(struct apply_state *state, enum netif_setting setting, int error)
 {
     if (error != ENOMEM && error != ENOBUFS && error != EMFILE && error != ENFILE && error != EINTR)
@@ -369,7 +369,7 @@ static void apply_change(struct apply_state *state, const struct change *change)
         state->report->made++;
         return;
     }
-    /* the driver rounds the value, which could not be distinguished from another program's later */
+    /* the driver rounded the value, which would later look like another program's */
     machine->set(machine->context, change->interface, change->index, change->setting, change->was,
                  NULL);
     snprintf(err.text, sizeof err.text,
@@ -488,7 +488,7 @@ void netif_apply(const char *journal_path, int wait_ms, const struct netif_machi
     int lock = lock_or_note(journal_path, wait_ms, machine, job, true, report, &err);
 
     is_held_by_another = lock < 0 && errno == EWOULDBLOCK;
-    if (is_held_by_another) { /* the holder may be changing the interfaces at this moment */
+    if (is_held_by_another) { /* the process with the lock may be changing the interfaces now */
         netif_report_add(report, LINE_FAILED, "no interface is set: %s", err.text);
         report->failed++;
         report->inconclusive++;

@@ -103,11 +103,12 @@ static void add_local(struct table *table, const char *text)
         return;
     for (size_t i = 0; i < table->local_count; i++)
         if (table->locals[i] == local)
-            return; /* the tables main and local are both printed, and often the same */
+            return; /* the tables main and local often have the same entries */
     table->locals[table->local_count++] = local;
 }
 
-/* The routes of a leaf "|-- 10.1.0.3" follow it; "/32 host LOCAL" makes it the node's address. */
+/* "|-- 10.1.0.3" is a leaf; its routes are on the lines below. The route "/32 host LOCAL" makes it
+ * an address of this node. */
 static bool read_locals(const char *root, struct table *table)
 {
     char *text = sysfs_file(root, FILE_MAX, "proc/net/fib_trie"), *rest = text, *line;

@@ -284,7 +284,7 @@ int job_note_write(const struct job_log *log, uint32_t job, uid_t uid,
     if (fd < 0)
         return -1;
     atomic_file_remove_temporaries(log->notes, NULL);
-    /* by another user's job: its epilog never ran, and numbers start over */
+    /* another user's old job has this ID: its epilog never ran, and Slurm's job IDs started over */
     is_taken = note_find(log, job, &old) && old.uid != uid;
     oldest_remove(log);
     close(fd);
@@ -326,7 +326,7 @@ void job_note_remove(const struct job_log *log, uint32_t job)
         note_unlink(log, &note);
 }
 
-/* ---------------------------------------------------------------- who ran when */
+/* ---------------------------------------------------------------- jobs by time */
 
 struct job_run {
     uint32_t job;
@@ -384,7 +384,7 @@ static void find_others(const struct job_runs *runs, struct job_line *line)
     }
 }
 
-/* ---------------------------------------------------------------- adding */
+/* ---------------------------------------------------------------- appending */
 
 /* Lines to be added to the log. */
 struct addition {
@@ -484,7 +484,7 @@ int job_log_attribute(const struct job_log *log, const struct job_line *lines, s
     return added;
 }
 
-/* ---------------------------------------------------------------- for people */
+/* ---------------------------------------------------------------- descriptions */
 
 void job_line_describe(const struct job_line *line, char *text, size_t size)
 {

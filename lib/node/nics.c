@@ -133,8 +133,8 @@ static void set_veth_physical(const char *root, struct inventory *inventory)
     }
 }
 
-/* Returns whether the interface is the host's end of a container's pair. The kernel numbers
- * interfaces as they are made: those that the node is set up with come first. */
+/* Returns whether the interface is the host's end of a container's veth pair, by its index: the
+ * kernel counts up, so the interfaces from the node's setup have low numbers. */
 static bool is_host_end(const struct nic *nic)
 {
     return strcmp(nic->driver, "veth") == 0 && nic->index > INVENTORY_NICS;

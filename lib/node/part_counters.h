@@ -27,7 +27,7 @@ struct part_counters {
     int64_t time_s; /* CLOCK_MONOTONIC */
     struct part_counter *items;
     size_t count;
-    bool is_lost; /* one found no place: there are none, and none is added */
+    bool is_lost; /* a counter did not fit: the set is empty, and nothing is added */
 };
 
 /* Sets an empty set of counters. Release it with part_counters_clear(). */

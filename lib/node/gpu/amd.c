@@ -128,14 +128,14 @@ static long find_gpu(const struct gpu_choice *choice, const char *token)
         return has_unique_ids(choice) ? gpu_choice_find_id(choice, token + 4, strlen(token + 4))
                                       : -1;
     }
-    index = strtol(token, &end, 0); /* saturates */
+    index = strtol(token, &end, 0); /* LONG_MAX if too large */
     return end == token || *end != '\0' || index < 0 || index > (long)choice->count
                ? (long)choice->count
                : index;
 }
 
-/* Restricts the choice by a list. is_rocr: ROCR_VISIBLE_DEVICES, which ends at a double entry; HIP
- * skips such an entry. */
+/* Restricts the choice by a list. is_rocr: ROCR_VISIBLE_DEVICES, which ends at a duplicate entry;
+ * HIP skips such an entry. */
 static int filter_list(struct gpu_choice *choice, const char *name, const char *list, bool is_rocr,
                        const char *why_no_index)
 {

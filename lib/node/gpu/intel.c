@@ -98,7 +98,7 @@ static int filter_visible(struct gpu_choice *choice)
         char *end;
 
         rest = gpu_list_next(rest, token);
-        number = strtol(token, &end, 10); /* saturates */
+        number = strtol(token, &end, 10); /* LONG_MAX if too large */
         if (!isdigit((unsigned char)*token) || (*end != '\0' && *end != '.'))
             return gpu_choice_fail(choice, "not a list of devices");
         index =

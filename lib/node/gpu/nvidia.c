@@ -188,7 +188,7 @@ static int filter_visible(struct gpu_choice *choice)
         if (!gpu_list_has(indexes, count, (size_t)index)) {
             indexes[count++] = (size_t)index;
         } else if (*prefix != 'M') { /* two MIG devices may be of one GPU */
-            count = 0;               /* any other double makes the list void */
+            count = 0;               /* any other duplicate makes the list invalid */
             choice->is_cut = true;
             break;
         }
