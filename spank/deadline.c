@@ -51,7 +51,8 @@ bool deadline_start(struct deadline *deadline, long limit_ms, deadline_work *wor
         return false;
     deadline->child = fork();
     if (deadline->child == 0) {
-        /* a descriptor below 3, which the pipe has if the parent closed these, would be replaced */
+        /* if the parent has no standard files, the pipe has a descriptor below 3, which is
+         * replaced below */
         int answers = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
 
         prctl(PR_SET_PDEATHSIG, SIGKILL);

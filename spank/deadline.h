@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Runs work in a child process and gives it up at a deadline. A call that hangs in the kernel (a
+/* Runs work in a child process and kills it at a deadline. A call that hangs in the kernel (a
  * driver behind sysfs, a file system) or in a library cannot be interrupted otherwise. The answer
  * comes through a pipe.
  *
@@ -29,12 +29,12 @@ bool deadline_start(struct deadline *deadline, long limit_ms, deadline_work *wor
 /* Reads the next size bytes of the answer. Returns false if they do not come by the deadline. */
 bool deadline_read(const struct deadline *deadline, void *bytes, size_t size);
 
-/* Closes the pipe and reaps the child, and kills it first unless has_answer: the whole answer was
- * read. Returns whether the deadline passed without the answer; then a child that hangs in the
- * kernel is left after 50 ms. Reaps no other child. */
+/* Closes the pipe and reaps the child. Kills the child first unless has_answer: the whole answer
+ * was read. Returns whether the deadline passed without the answer. Waits 50 ms at most for a
+ * child that hangs in the kernel. Reaps no other child. */
 bool deadline_end(struct deadline *deadline, bool has_answer);
 
-/* Best effort: runs the work in a child process. Returns when the work is done, when it is given up
+/* Best effort: runs the work in a child process. Returns when the work is done, when it is killed
  * at the deadline, or when no process can be made. */
 void deadline_try(long limit_ms, void (*work)(void *context), void *context);
 

@@ -49,9 +49,9 @@ static void update_log(void *context)
     struct job_log log;
     struct conf conf;
 
+    /* without this directory, muster was not installed to keep state on this node */
     if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
         return;
-    /* without the certificate's directory, muster was not installed to keep state on this node */
     if (conf_read(request->config_path, &conf, NULL) == 0 &&
         job_log_open(&log, conf.certificate_path) == 0) {
         if (!request->is_prolog)
@@ -76,5 +76,5 @@ void jobs_epilog(const char *config_path, uint32_t job_id)
     static const struct job_log log = {.notes = JOB_NOTES};
 
     update_log_with_deadline((struct request){config_path, job_id, 0, false});
-    job_note_remove(&log, job_id); /* in this process: notes are in memory, no disk can hang it */
+    job_note_remove(&log, job_id); /* no child is needed: notes are in memory, not on a disk */
 }

@@ -6,8 +6,8 @@
 
 #include "spank/options.h"
 
-/* srun, sbatch and salloc: here a user's mistake is refused. Checks the environment twins of the
- * options that are not on the command line. Returns 0, or -1 after it has printed the reason. */
+/* In srun, sbatch and salloc: refuses a user's mistake. Checks the options that are set by their
+ * variables and not on the command line. Returns 0, or -1 after it has printed the reason. */
 int local_check(const struct options *options);
 
 /* Returns whether this srun uses an existing allocation: it runs inside one or was given --jobid.

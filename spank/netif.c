@@ -20,7 +20,8 @@
 
 enum hook { HOOK_PROLOG, HOOK_EPILOG, HOOK_SLURMD_START };
 
-/* The child's results, in memory shared with the parent: complete up to the moment of a kill. */
+/* The child's results, in memory shared with the parent, which reads them even after the child was
+ * killed. */
 struct outcome {
     bool is_done, is_late;
     bool is_conf_bad;

@@ -7,10 +7,10 @@
 #include "lib/constants/node_constants.h"
 
 /* The interfaces of a node, as root: the prolog applies the Interface lines of muster.conf, the
- * epilog restores the former settings. The work runs in a child process that is given up at
+ * epilog restores the former settings. The work runs in a child process, which is killed after
  * NETIF_DEADLINE_MS (drivers take about a second to change an MTU or a ring) and dies with this
- * one. The journal lists at each moment the settings still to be restored. A refusal leaves the
- * same note as the gate's (spank/refusal.h). */
+ * process. The journal lists at each moment the settings still to be restored. A refusal leaves
+ * the same note as the gate's (spank/refusal.h). */
 
 /* Returns 0 to let the job start, or -1 if a setting cannot be made and OnInterface=refuse. Before
  * -1 it logs the reason, restores what it can, and leaves the line in the file "refused" beside the

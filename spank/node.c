@@ -13,7 +13,8 @@
 #include "spank/deadline.h"
 #include "spank/host.h"
 
-/* The parts that cross the pipe, in this order, each after its head. The last is missed least. */
+/* The parts that are sent through the pipe, in this order, each after its head. The least
+ * important part is the last. */
 
 /* muster.conf: its text follows. */
 struct conf_head {

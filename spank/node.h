@@ -18,7 +18,7 @@ struct node_request {
     const char *config_path; /* NULL: the default path */
     const char *root;        /* of a recorded machine, which has no certificate; NULL: this one */
     const char *gres_node;   /* the node whose devices are read from gres.conf; NULL: none */
-    bool is_requested;       /* the environment is wanted whatever SetEnvironment says */
+    bool is_requested;       /* set the environment even with SetEnvironment=no */
 };
 
 struct node_facts {

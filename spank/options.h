@@ -17,7 +17,7 @@ enum option {
     OPTION_COUNT
 };
 
-/* One table for the command line, the twin (the environment variable of an option) and the help. */
+/* One table for the command line, the environment variable of each option, and the help. */
 struct option_text {
     const char *name;    /* "muster" */
     const char *arginfo; /* NULL: takes no argument */
@@ -38,16 +38,16 @@ struct options {
         -1, -1, -1, -1                                                                             \
     }
 
-/* Takes an option of the command line. The last of several wins, because Slurm passes options of
+/* Parses an option of the command line. The last of several wins, because Slurm passes options of
  * the environment (SLURM_SPANK_..., from an enclosing sbatch) before the user's own. Ignores
  * argument if the option takes none: Slurm may pass "(null)". Returns 0, or -1 with err and leaves
  * options unchanged. */
 int options_parse(struct options *options, enum option option, const char *argument,
                   struct error *err);
 
-/* Fills in the options that the command line did not give from their twins. An empty twin counts as
- * not given. Returns 0, or -1 with err for the first such twin with a bad value; each of these
- * counts as not given. */
+/* Sets the options that the command line did not give from their environment variables. An empty
+ * variable counts as not set. Returns 0, or -1 with err for the first variable with a bad value;
+ * each of these counts as not set. */
 int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *context,
                  struct error *err);
 

@@ -42,7 +42,7 @@ static struct options options = OPTIONS_INIT;
 static bool is_loaded, is_post_opt_done, is_preflight_done, is_task_done, is_gate_done,
     is_epilog_done;
 
-/* srun was started inside an allocation. This can be seen only before srun has its own. */
+/* srun was started inside an allocation. Known only until srun creates its own allocation. */
 static bool is_inside;
 
 /* Logs an error that the readers of this step have deferred, as when memory ran out. */

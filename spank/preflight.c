@@ -22,8 +22,9 @@
 enum {
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
-    STATUS_COMPONENTS = 4,   /* a fault in a heterogeneous step: a variable reaches one component */
-    STATUS_STOPPED = 5,      /* interrupted, in a heterogeneous step */
+    STATUS_COMPONENTS = 4, /* a fault in a heterogeneous step: PREFLIGHT_FAILED_VARIABLE would reach
+                              only one component */
+    STATUS_STOPPED = 5,    /* interrupted, in a heterogeneous step */
     STATUS_INTERRUPTED = 128 /* and above: plus the signal */
 };
 
@@ -148,7 +149,7 @@ static int run(const char *path, char *const argv[], char *const environment[], 
 /* ---------------------------------------------------------------- the command */
 
 /* sbatch and salloc pass their --collectives to their steps in this variable. It overrides the
- * twin. */
+ * option's own variable. */
 #define COLLECTIVES_INHERITED "SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives"
 
 static int run_command(const struct options *options, const struct arguments *arguments,
@@ -159,7 +160,7 @@ static int run_command(const struct options *options, const struct arguments *ar
     char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=";
     char failed[] = PREFLIGHT_FAILED_VARIABLE "=";
     char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
-    char variable[64]; /* preflights use MPI's own collectives, whatever the step uses */
+    char variable[64]; /* a preflight uses MPI's own collectives, whatever the step uses */
     char inherited[] = COLLECTIVES_INHERITED "=mpi";
     char *extras[EXTRAS] = {guard, quiet, failed, variable, NULL};
     char *argv[] = {
@@ -188,7 +189,7 @@ static int run_command(const struct options *options, const struct arguments *ar
         host_error("no preflight: out of memory; the step starts");
         return -1;
     }
-    /* if srun has inherited an ignored SIGCHLD, the program would leave no wait status */
+    /* if srun inherited an ignored SIGCHLD, waitpid() would return no status */
     sigaction(SIGCHLD, NULL, &before);
     if (before.sa_handler == SIG_IGN)
         sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

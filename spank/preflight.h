@@ -34,8 +34,8 @@ enum preflight_answer {
     PREFLIGHT_FAIL_TASKS /* the same, and PREFLIGHT_FAILED_VARIABLE must end the step */
 };
 
-/* Runs the preflight if the options, their twins or muster.conf ask for it, for no longer than
- * PreflightBudget and a few seconds to end. The result is on the user's standard error. */
+/* Runs the preflight if the options, their variables or muster.conf ask for it. It takes
+ * PreflightBudget at most, and a few seconds to end. The result is on the user's standard error. */
 enum preflight_answer preflight_test_step(const struct options *options,
                                           const struct arguments *arguments,
                                           const struct preflight_step *step);

@@ -81,7 +81,7 @@ void preload_start(const char *path, const struct host_task *step)
     if (path == NULL)
         path = installed;
     preload_end();
-    /* ld.so takes a blank and a colon for the end of a path */
+    /* blanks and colons separate the paths of LD_PRELOAD */
     if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library) {
         host_error("%s: %s: this path cannot be preloaded", left, path);
         return;

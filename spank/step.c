@@ -157,8 +157,8 @@ static int make_plan(const struct envplan_node *node, const struct envplan_task 
     return status;
 }
 
-/* Returns the NUMA nodes of the socket that the task is bound to; 0: not one, or not known. Slurm
- * binds a task before its last hook. */
+/* Returns the NUMA nodes of the socket that the task is bound to; 0 if it is not bound to one
+ * socket, or if that is not known. Slurm binds a task before its last hook. */
 static unsigned long long bound_numa_nodes(void)
 {
     char cpus[BINDING_LIST];
@@ -166,8 +166,8 @@ static unsigned long long bound_numa_nodes(void)
     return step.is_recorded || binding_read(cpus) != 0 ? 0 : binding_numa_nodes("", cpus);
 }
 
-/* Removes variables that muster set for a step from inside which the batch script or shell was
- * submitted. */
+/* Removes variables that muster set for an outer step: a batch script or shell inherits them if
+ * its job was submitted inside that step. */
 static void remove_shell_variables(const struct host_task *task)
 {
     struct envplan plan;

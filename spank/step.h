@@ -19,7 +19,7 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
                 const struct host_task *step);
 
 /* Called in each task just before its program starts: sets the task's variables. In a batch script
- * or a shell of salloc it only removes variables that muster set for a step from inside which the
+ * or a shell of salloc it only removes variables that muster set for an outer step, in which the
  * job was submitted. Returns 0, or -1 if the task must not start, see spank/preload.h. */
 int step_task(const struct host_task *task);
 
