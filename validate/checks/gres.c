@@ -241,7 +241,7 @@ static void check_devices(struct context *context)
         device->part = base_name(device->gres->path);
         check_device(context, device);
     }
-    /* first, since a device of another kind must not make later ones its duplicates */
+    /* before the duplicates, which leave out devices of another kind */
     check_kinds(context);
     check_duplicates(context);
 }

@@ -106,13 +106,14 @@ static void attribute_accelerators(const struct checks *checks)
         part_counters_clear(&then);
     }
     free(text);
-    /* without a saved state no job is charged: else the same errors would be charged again */
+    /* if the state cannot be saved, no job is charged: the next check would charge the same errors
+     * again */
     if (now.count == 0 || state_file_write(ACCELERATORS_FILE, part_counters_write, &now, NULL) == 0)
         job_lines_attribute(&lines, checks->conf);
     part_counters_clear(&now);
 }
 
-/* ---------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------- reporting */
 
 /* The newest lines since the last certificate, whose run reported the earlier ones. */
 struct newest {

@@ -54,7 +54,7 @@ static void add_entry(const struct kmsg_entry *entry, void *context)
     if (finding && finding->event->cause == KERNEL_BY_JOB && check->programs)
         add_program_fault(check->programs, finding, entry);
     if (check->checks->root[0] && entry->time_us > check->now_us)
-        check->now_us = entry->time_us; /* "now" of a recorded log is its last entry */
+        check->now_us = entry->time_us; /* a recorded log ends at its last entry */
 }
 
 /* Whether part, a PCI address in the log with or without the function, is the device's. */
