@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* The fault that this node has published (EXTRA_FAULT), and for which it was not drained, since
- * other nodes have it too. Kept so that not each health check of each such node reads the state of
- * the others. A file of root (state_file.h). */
+/* A fault for which this node was not drained, because other nodes have it too. The node has
+ * published it (EXTRA_FAULT). This file of root (state_file.h) saves each such node from reading
+ * the state of all others at each health check. */
 
 struct deferred_drain {
     time_t when;

@@ -17,7 +17,7 @@ void kernel_log_init(struct kernel_log *log, const char *boot_id)
     snprintf(log->boot_id, sizeof log->boot_id, "%s", boot_id);
 }
 
-/* ---------------------------------------------------------------- taking */
+/* ---------------------------------------------------------------- adding entries */
 
 /* The priority for a slot: first events that drain, then warnings, then faults of programs. */
 static int priority(const struct kernel_event *event)
@@ -25,8 +25,8 @@ static int priority(const struct kernel_event *event)
     return event->cause == KERNEL_BY_JOB ? KERNEL_IGNORE : (int)event->action;
 }
 
-/* Returns a slot for a finding of the event. If none is free, takes that of the finding with the
- * lowest priority, of these the oldest, if the event has a higher one. NULL: no slot. */
+/* Returns a slot for a finding of the event. If none is free, takes the slot of the finding with
+ * the lowest priority, of several the oldest, if the event's priority is higher; else NULL. */
 static struct kernel_finding *find_slot(struct kernel_log *log, const struct kernel_event *event)
 {
     struct kernel_finding *least = NULL;
@@ -121,7 +121,7 @@ const struct kernel_finding *kernel_log_add(struct kernel_log *log, const struct
         finding->first_us = finding->window_us = entry->time_us;
     finding->count++;
     finding->last_us = entry->time_us;
-    finding->is_drained = false; /* it has come back */
+    finding->is_drained = false; /* the fault has come back, so it may drain the node again */
     count_burst(finding, entry->time_us);
     if (event->action < finding->event->action)
         return finding; /* of several rows of one name the worst row and its text are kept */
