@@ -78,10 +78,10 @@ double preflight_left_s(const struct preflight *preflight)
     return preflight->budget_s - (clock_s() - preflight->begin);
 }
 
-/* ---------------------------------------------------------------- before and after */
+/* ---------------------------------------------------------------- setup */
 
-/* Finds the job: that of --step, else the one that this process is in. The variables of Slurm are
- * removed afterwards. */
+/* Finds the job: that of --step, else the one that this process is in. The caller removes Slurm's
+ * variables afterwards. */
 static int job_find(struct preflight *preflight, struct error *err)
 {
     const char *job = getenv("SLURM_JOB_ID");
@@ -118,7 +118,7 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* ---------------------------------------------------------------- what is said */
+/* ---------------------------------------------------------------- reports */
 
 static void print_message(const struct preflight *preflight, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -189,7 +189,7 @@ static int print_best(const struct preflight *preflight)
     return status;
 }
 
-/* Returns a node of which it is not known whether it is at fault, or NULL. */
+/* Returns a node whose result is unknown, or NULL. */
 static const struct member *find_unknown(const struct preflight *preflight)
 {
     for (size_t i = 0; i < preflight->names.count; i++)

@@ -27,7 +27,7 @@ struct preflight_options {
     bool no_gpus;
 };
 
-/* A node of the job, and the worst that was seen of it. */
+/* A node of the job and its worst result. */
 struct member {
     const char *name;
     struct cluster_node *slurm; /* NULL: the controller does not know it */
@@ -93,7 +93,7 @@ void preflight_run(struct preflight *preflight);
 /* A step of a program on those nodes. */
 struct preflight_step {
     const struct hostlist *names;
-    bool is_on_management; /* its MPI uses the management network: the rails are in doubt */
+    bool is_on_management; /* MPI uses the management network, because the rails may be faulty */
     long gpus;             /* GPUs to request on each node; 0: none */
     const char *container; /* as of step_container_options() */
     double limit_s;

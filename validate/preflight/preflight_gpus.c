@@ -25,8 +25,8 @@ struct findings {
 
 /* ---------------------------------------------------------------- what stops a step */
 
-/* Whether the fault stops a step: it is not one that the environment of the user, or other jobs on
- * the node, may cause. */
+/* Whether the fault stops a step. A fault that the user's environment or other jobs on the node
+ * may cause does not. */
 static bool stops_step(const struct member *member, enum fault_code code)
 {
     static const enum fault_code own[] = {
@@ -102,7 +102,7 @@ static void findings_add(struct findings *findings, struct member *member,
     findings->items[findings->count++] = finding;
 }
 
-/* ---------------------------------------------------------------- what is said */
+/* ---------------------------------------------------------------- reports */
 
 static bool is_reported_with(const struct finding *finding, const struct finding *first)
 {

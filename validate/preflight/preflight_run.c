@@ -29,7 +29,7 @@ static void receive_line(const char *line, bool is_error, void *context)
     struct preflight *preflight = receiver->preflight;
 
     if (is_error)
-        return; /* complaint.h keeps what is nearest to the cause */
+        return; /* step_run() keeps the line nearest to the cause (complaint.h) */
     switch (records_parse(&preflight->records, line)) {
     case 0:
         receiver->status = records_end(&preflight->records);
@@ -93,7 +93,7 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
     int rv;
 
     *first = preflight->records.count;
-    /* MPI as the job has it; or where the rails are in doubt, on the management network. */
+    /* MPI as the job has it, or on the management network if the rails may be faulty */
     count += release_mpi_environment(
         step->is_on_management ? preflight->conf.management_interface : NULL, text, entries + 1);
     if (step->is_on_management)
@@ -193,7 +193,7 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
         &(struct preflight_step){.names = names, .limit_s = limit_s, .program = &program}, first);
 }
 
-/* ---------------------------------------------------------------- the nodes answer */
+/* ---------------------------------------------------------------- nodes that do not respond */
 
 /* Whether the deadline was too short to fail the node. With a short budget a busy slurmd has no
  * time to answer, and a lost packet no time to be sent again. */
@@ -239,7 +239,7 @@ static void nodes_query(struct preflight *preflight)
     free(answers);
 }
 
-/* ---------------------------------------------------------------- the links, localized */
+/* ---------------------------------------------------------------- localization of link faults */
 
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
                              enum retest_passes passes, size_t *first)
@@ -274,8 +274,8 @@ static void add_verdict(void *context, const char *node, enum verdict verdict,
                               record->message ? record->message : "");
 }
 
-/* Whether the nodes of the localization are known to be on several leaf switches: what is between
- * these is shared with other jobs. */
+/* Whether the nodes of the localization are known to be on several leaf switches. Other jobs share
+ * the links between these. */
 static bool crosses_leaves(const struct localization *localization)
 {
     for (size_t i = 1; i < localization->source.names->count; i++)
@@ -380,8 +380,8 @@ static int localize_links(struct preflight *preflight, const struct hostlist *na
 
 /* ---------------------------------------------------------------- the run */
 
-/* Takes the failures that the programs report of a node, except those of links, which
- * localize_links() judges, and failures of no node. */
+/* Adds the failures of nodes, and those of no node. Failures of links are left to
+ * localize_links(). */
 static void add_verdicts(struct preflight *preflight, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
@@ -418,7 +418,7 @@ static void test_nodes(struct preflight *preflight, const struct hostlist *names
     }
     if (preflight_stop)
         return;
-    /* Something keeps MPI from working as the job has it: a rail, or a node that has gone? */
+    /* MPI does not work as the job has it: find nodes that do not respond, then faulty rails */
     last = preflight->records.count;
     preflight_set_unknown(preflight, "%s", preflight->reason);
     nodes_query(preflight);
@@ -449,7 +449,7 @@ void preflight_run(struct preflight *preflight)
         if (!is_over && good > 1)
             test_nodes(preflight, &names);
         hostlist_clear(&names);
-        /* Once more without those that kept the others from being tested. */
+        /* test once more, without the nodes that prevented the test */
         if (is_over || preflight->options.keep == 0 || !*preflight->unknown ||
             preflight_good(preflight, &names) == good ||
             preflight_left_s(preflight) < PREFLIGHT_LEAST_S) {
