@@ -111,7 +111,7 @@ void output_record(struct record *record)
     if (!output.json)
         print_row(record);
     else if (record_write(stdout, record) != 0)
-        output.counts[VERDICT_UNKNOWN]++; /* no pass, whatever was lost */
+        output.counts[VERDICT_UNKNOWN]++; /* the lost record may be a failure */
     pthread_mutex_unlock(&output.lock);
 }
 

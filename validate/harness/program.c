@@ -228,7 +228,7 @@ static void *inject_run(void *argument)
     return NULL;
 }
 
-/* A fault at a rank that does not exist would never be found. All ranks decide the same. */
+/* Refuses a rank that does not exist: its fault would never be found. All ranks decide the same. */
 static void check_inject_rank(const struct program *program)
 {
     const struct inject *inject = &program->common.inject;
@@ -242,7 +242,7 @@ static void check_inject_rank(const struct program *program)
     exit(2);
 }
 
-/* A fault at a given time strikes wherever the main thread is: a thread of its own injects it. */
+/* Starts a thread that injects the fault at its time, whatever the main thread does then. */
 static void start_inject(struct program *program)
 {
     struct inject *inject = &program->common.inject;
@@ -344,8 +344,8 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     start_inject(program);
 }
 
-/* Whether the injected fault strikes at this step: at or after its time, in the phase that it
- * names, or else at the third step. */
+/* Whether the fault is due at this step: at or after its time, in the phase that it names, or else
+ * at the third step. */
 static bool is_inject_due(const struct program *program, const char *phase)
 {
     const struct inject *inject = &program->common.inject;

@@ -62,9 +62,9 @@ void admission_polled(const struct admission *admission, struct pollfd polled[AD
     polled[0] = (struct pollfd){.fd = has_slot ? admission->listener : -1, .events = POLLIN};
 }
 
-/* Returns a free slot, else that of the oldest pending connection if it has had its time, else
- * NULL. Without a slot a connection waits in the kernel's queue: all ranks of a large job connect
- * at once. */
+/* Returns a free slot, else the slot of the oldest pending connection if it is older than
+ * ADMISSION_WANTED_S, else NULL. Without a slot a connection waits in the kernel's queue: all
+ * ranks of a large job connect at once. */
 static struct admission_pending *find_slot(struct admission *admission, double now_s)
 {
     struct admission_pending *oldest = &admission->pending[0];

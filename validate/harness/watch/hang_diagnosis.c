@@ -35,9 +35,9 @@ report(const struct monitor *monitor, enum verdict verdict, enum fault_code code
                   "%s", message);
 }
 
-/* Ends the job, after the records of the finding are printed and, unless it has all results, why it
- * ended early and what it did not measure. all_respond: all ranks will obey HEARTBEAT_QUIT, so the
- * launcher need not kill them. */
+/* Ends the job. The caller has reported the finding. Unless all results are printed, reports why
+ * the job ended early and what was not measured. all_respond: all ranks will obey HEARTBEAT_QUIT,
+ * so the launcher need not kill them. */
 static void __attribute__((noreturn))
 end_job(struct monitor *monitor, bool all_respond, const char *why)
 {
@@ -171,7 +171,7 @@ void diagnosis_dead(struct monitor *monitor)
         return;
     }
     output_claim();
-    if (was_paused(monitor)) /* that is why the others left */
+    if (was_paused(monitor)) /* the others left because rank 0 was paused */
         report_pause(monitor);
     else if (is_everywhere)
         report_common(monitor, FAULT_PROCESS_DIED, "died", count, "ended");
@@ -221,7 +221,7 @@ void diagnosis_frozen(struct monitor *monitor)
     end_job(monitor, false, "a node is frozen or cut off");
 }
 
-/* Fills in each rank's share of the time since something last moved, from its heartbeats. */
+/* Sets each rank's times since something last moved, from its heartbeats. */
 static void fill_stall(const struct monitor *monitor, struct stall_rank *ranks)
 {
     for (int rank = 0; rank < monitor->state->config.size; rank++) {

@@ -50,8 +50,8 @@ struct monitor {
     bool has_moved; /* something moved since base_queued_s and base_bytes were noted */
     double gap_s;   /* the longest recent pause of this process: stall_gap_s() */
     double signalled_s, ticked_s;
-    double pause_s, paused_at_s; /* this process stood still for pause_s, until paused_at_s */
-    bool was_queued;             /* ... and was ready to run meanwhile: the machine was busy */
+    double pause_s, paused_at_s; /* this process was paused for pause_s, until paused_at_s */
+    bool was_queued;             /* it was ready to run in that time: the machine was busy */
     struct cpu_time_memory cpu_memory;
     double queued_s; /* of this thread */
     int signal_number;

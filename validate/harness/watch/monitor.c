@@ -137,7 +137,7 @@ static void read_member(struct monitor *monitor, int rank)
     }
 }
 
-/* Counts time in which this process itself stood still against no rank. */
+/* Excludes a pause of this process from the silence of all ranks. */
 static void exclude_pause(struct monitor *monitor, double pause_s)
 {
     struct cpu_time time = {.queued_s = 0};
@@ -206,7 +206,7 @@ static bool is_over(struct monitor *monitor)
         return false;
     for (int rank = 1; rank < monitor->state->config.size; rank++)
         missing += monitor->members[rank].state == MEMBER_CONNECTED;
-    return missing == 0; /* a missing rank is in MPI_Finalize, where it can stall too */
+    return missing == 0; /* a connected rank is in MPI_Finalize, where it can stall too */
 }
 
 static bool monitor_open(struct monitor *monitor)

@@ -24,7 +24,7 @@ enum {
 };
 
 struct peer_list {
-    struct peer_list *previous; /* the list before it, which another thread may still search */
+    struct peer_list *previous; /* another thread may still search it */
     size_t count;
     struct address_range ranges[]; /* folded */
 };

@@ -22,7 +22,7 @@ enum {
 struct stall_rank {
     uint32_t progress; /* steps done */
     int waits_for;
-    double counted_s; /* time without progress of the job, less queued_s */
+    double counted_s; /* time without progress of the job in which the rank was not queued */
     double queued_s; /* time in a run queue; NAN if the kernel does not know: counted_s is 0 then */
 };
 

@@ -193,7 +193,7 @@ static void *member_run(void *argument)
                 handle(&buffer.heartbeat);
             }
         now = clock_s();
-        if (now - last > interval_s + STALL_LATE_S) { /* this process stood still, not rank 0 */
+        if (now - last > interval_s + STALL_LATE_S) { /* this process was paused, not rank 0 */
             received = fmin(received + now - last, now);
             gap_s = stall_gap_s(gap_s, now - last);
         }
@@ -212,7 +212,7 @@ static void *member_run(void *argument)
             signalled = now;
         }
         if (atomic_load(&watch.has_fault) && !fault_sent) {
-            watch_heartbeat(&watch, HEARTBEAT_TICK, &heartbeat); /* the phase first */
+            watch_heartbeat(&watch, HEARTBEAT_TICK, &heartbeat); /* the phase before the fault */
             heartbeat_send(connection, &heartbeat);
             watch_heartbeat(&watch, HEARTBEAT_FAULT, &heartbeat);
             fault_sent = heartbeat_send(connection, &heartbeat) == 0;
