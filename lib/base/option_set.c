@@ -182,7 +182,7 @@ static const char *value_from_input(struct error *err)
     if (!text)
         rest = text = read_to_end(STDIN_FILENO, INPUT_MOST_BYTES, err);
     else if (!rest)
-        error_set(err, "no line is left");
+        error_set(err, "no more lines");
     if (!rest)
         error_prefix(err, "standard input");
     return strsep(&rest, "\n");

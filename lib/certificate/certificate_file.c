@@ -139,7 +139,7 @@ static enum certificate_state compare(const struct certificate *certificate,
     }
     if (facts->now + CERTIFICATE_CLOCK_SLACK_S < certificate->issued) {
         text_time(time, sizeof time, day_form, certificate->issued);
-        error_set(err, "the certificate was issued on %s, in the future by this node's clock",
+        error_set(err, "the certificate was issued on %s, in the future; check this node's clock",
                   time);
         return CERTIFICATE_UNVERIFIED;
     }

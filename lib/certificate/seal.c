@@ -144,7 +144,7 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
     }
     if (length < 0 || (size_t)length != job->text_length || !payload ||
         memcmp(payload, job->text, job->text_length) != 0)
-        exit_with_answer(fd, NO, "the seal belongs to a different text");
+        exit_with_answer(fd, NO, "the text was changed after it was sealed");
     exit_with_answer(fd, YES, "");
 }
 

@@ -111,7 +111,8 @@ static bool restore_entry(const struct netif_machine *machine, const struct neti
             machine->find(machine->context, entry->interface, &other, name, &err) == 0;
 
         netif_report_add(report, LINE_INFO, "%s: %s; %s is not restored", entry->interface,
-                         is_another ? "is a different interface by now" : "has gone", was);
+                         is_another ? "is a different interface now" : "does not exist any more",
+                         was);
         return true;
     }
     if (status == 0)
@@ -134,7 +135,7 @@ static bool restore_entry(const struct netif_machine *machine, const struct neti
     }
     if (status != 0) {
         netif_report_add(report, LINE_NOT_RESTORED,
-                         "%s: cannot be restored to %s: %s; next try with the next job",
+                         "%s: cannot restore %s: %s; muster retries with the next job",
                          entry->interface, was, err.text);
         report->left++;
         return false;
@@ -274,7 +275,7 @@ static void plan_setting(struct apply_state *state, const char *interface, int i
 
     if (machine->effective(machine->context, setting, wanted) != wanted) {
         snprintf(err.text, sizeof err.text,
-                 "net.ipv4.conf.all.%s is %ld, and the greater of the two holds",
+                 "net.ipv4.conf.all.%s is %ld, and the kernel uses the greater value",
                  netif_setting_name(setting),
                  machine->effective(machine->context, setting, wanted));
         report_failure(state, interface, setting, wanted, line, err.text);

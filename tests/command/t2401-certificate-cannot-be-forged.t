@@ -29,7 +29,7 @@ altered 'an empty file' '1,$d'
 # copied, with another node name
 restore
 sed -i 's/^node: n1/node: n2/' "$certificate"
-like "$(verdict --node n2)" '^1 n2: certificate invalid: the seal belongs to a different text' \
+like "$(verdict --node n2)" '^1 n2: certificate invalid: the text was changed after it was sealed' \
     'a copy with another node name'
 
 # forged by another user, who can use MUNGE, too
@@ -107,7 +107,7 @@ setsid /usr/sbin/munged --foreground --force --key-file="$munged_old/key" \
     --seed-file="$munged_old/seed" >/dev/null 2>&1 &
 within 60 munge -n --socket "$munged_old/socket"
 sed -i 's/ 196 / 197 /' "$certificate"
-like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the seal belongs to' \
+like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the text was changed' \
     'an altered text is not renewed'
 restore
 like "$(renew --old-socket "$munged_old/socket")" '^0 n1: certificate renewed: level standard' \

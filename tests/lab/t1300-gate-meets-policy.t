@@ -53,7 +53,7 @@ try() { # STATE KEY MESSAGE
 try missing OnMissing 'missing: there is no certificate at /var/lib/muster/certificate'
 try expired OnExpired 'expired: '
 try changed OnChanged 'changed: .*nic eth1: .*9000.*1500'
-try altered OnChanged 'invalid: the seal belongs to a different text'
+try altered OnChanged 'invalid: the text was changed after it was sealed'
 try copied OnChanged 'invalid: the certificate belongs to node n2, this is n1'
 
 policies refuse log log

@@ -20,10 +20,10 @@ lab on n1 cat "$certificate" | lab on n2 tee "$certificate" >/dev/null
 like "$(verdict n2)" '^1 .*invalid: the certificate belongs to node n1, this is n2$' \
     'a copy on another node is invalid'
 lab on n1 sed 's/^node: n1/node: n2/' "$certificate" | lab on n2 tee "$certificate" >/dev/null
-like "$(verdict n2)" '^1 .*invalid: the seal belongs to a different text$' '... with its name changed'
+like "$(verdict n2)" '^1 .*invalid: the text was changed after it was sealed$' '... with its name changed'
 restore
 lab on n2 sed -i 's/195 Mb/196 Mb/' "$certificate"
-like "$(verdict n2)" '^1 .*invalid: the seal belongs to a different text$' 'a byte altered'
+like "$(verdict n2)" '^1 .*invalid: the text was changed after it was sealed$' 'a byte altered'
 restore
 lab on n2 truncate -s -1 "$certificate"
 like "$(verdict n2)" '^1 .*invalid: ' 'a byte less'

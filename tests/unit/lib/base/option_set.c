@@ -154,7 +154,7 @@ static void test_input(void)
        "... and stored complete, without its newline");
     is_int(parse("--text=-"), OPTION_RUN, "a second value is accepted");
     is_str(values.text, "n[1-2]", "... and is the next line");
-    refused("--text=-", "option --text: standard input: no line is left");
+    refused("--text=-", "option --text: standard input: no more lines");
     set.has_input = false;
     fclose(input);
     free(expected);

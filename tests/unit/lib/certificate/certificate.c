@@ -67,7 +67,7 @@ static int verify(const char *seal, const char *text, size_t length, struct erro
     if (strcmp(seal, GOOD_SEAL) == 0 && length == sizeof good_text - 1 &&
         memcmp(text, good_text, length) == 0)
         return 1;
-    error_set(err, "the seal belongs to a different text");
+    error_set(err, "the text was changed after it was sealed");
     return 0;
 }
 
@@ -308,7 +308,7 @@ static void names_states(void)
     state_is(CERTIFICATE_VALID, verify, &other, "level",
              "a certificate is valid if the clock is slow by the tolerance");
     other.now--;
-    state_is(CERTIFICATE_UNVERIFIED, verify, &other, "in the future by this node's clock",
+    state_is(CERTIFICATE_UNVERIFIED, verify, &other, "in the future; check this node's clock",
              "... and unverified if the clock is slower");
     other = facts;
     other.fingerprint = "kernel: 6.1.0\nnic eth1: veth - 10000Mb/s mtu 9000 up\n";
@@ -319,7 +319,7 @@ static void names_states(void)
     memcpy(strstr(altered, "196"), "197", 3);
     is_int(certificate_install(path, altered, GOOD_SEAL, &err), 0,
            "a certificate with one byte of a test changed is installed");
-    state_is(CERTIFICATE_INVALID, verify, &facts, "the seal belongs to a different text",
+    state_is(CERTIFICATE_INVALID, verify, &facts, "the text was changed after it was sealed",
              "... and its seal shows the change");
     free(altered);
 

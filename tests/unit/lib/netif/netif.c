@@ -549,7 +549,7 @@ static void failures(void)
 
     fake_all_rp_filter = 1;
     apply("eth1 rp_filter=0", 12);
-    has_str(report.lines[0].text, "net.ipv4.conf.all.rp_filter is 1, and the greater of the two",
+    has_str(report.lines[0].text, "net.ipv4.conf.all.rp_filter is 1, and the kernel uses",
             "a sysctl that conf/all overrides is reported");
     end_job(12);
     fake_all_rp_filter = 0;
@@ -566,7 +566,7 @@ static void failures(void)
     apply("eth1 mtu=9000", 12);
     fake_refuse = EPERM;
     end_job(12);
-    has_str(report.lines[0].text, "eth1: cannot be restored to mtu 1500: refused; next try",
+    has_str(report.lines[0].text, "eth1: cannot restore mtu 1500: refused; muster retries",
             "a setting that cannot be restored is reported");
     fake_refuse = 0;
     apply("eth2 mtu=9000", 13);
@@ -576,7 +576,7 @@ static void failures(void)
     apply("eth1 mtu=9000", 12);
     fake_replace("eth1");
     end_job(12);
-    is_str(report.lines[0].text, "eth1: is a different interface by now; mtu 1500 is not restored",
+    is_str(report.lines[0].text, "eth1: is a different interface now; mtu 1500 is not restored",
            "another interface with the same name is not changed");
     is_int(access(path, F_OK), -1, "... and the journal is removed");
 
