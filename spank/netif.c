@@ -121,7 +121,7 @@ static struct outcome *run_with_deadline(const char *config_path, enum hook hook
     if (!outcome->is_done && outcome->is_late)
         error_set(
             &outcome->err,
-            "setting the interfaces did not end within %d ms (%s); what was set is in the journal",
+            "setting the interfaces did not end within %d ms (%s); the journal lists what was set",
             NETIF_DEADLINE_MS,
             outcome->report.has_waited ? "another job was setting them"
                                        : "a driver or a file system hangs");

@@ -87,7 +87,7 @@ void preload_start(const char *path, const struct host_task *step)
         return;
     }
     found = find_library(path, has_others ? "tasks not started" : left,
-                         has_others ? "library of collectives preloaded all the same" : left);
+                         has_others ? "collectives library preloaded anyway" : left);
     if (found == FOUND || has_others)
         strcpy(library, path);
     is_missing = found == MISSING && has_others;
@@ -129,7 +129,7 @@ static void remove_library(const struct host_task *task, const char *list)
     }
     if (shorter == NULL || (*shorter != '\0' ? host_setenv(task, "LD_PRELOAD", shorter)
                                              : host_unsetenv(task, "LD_PRELOAD")) < 0)
-        host_error("collectives not left to MPI: LD_PRELOAD could not be changed");
+        host_error("--collectives=mpi has no effect: LD_PRELOAD could not be changed");
     free(shorter);
 }
 

@@ -201,7 +201,7 @@ static void library_hangs(char *root, const char *nodes)
     has_str(host_log,
             is_alone ? "error: muster: collectives left to MPI: /stuck/a.so: not found within 3 s, "
                        "its file system hangs\n"
-                     : "error: muster: library of collectives preloaded all the same: "
+                     : "error: muster: collectives library preloaded anyway: "
                        "/stuck/a.so: not found within 3 s, its file system hangs\n",
             "... with a message in the log of slurmd");
     end_step();
