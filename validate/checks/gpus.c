@@ -53,23 +53,23 @@ static void check_drivers(const struct checks *checks)
 
 void check_gpu_enumerate(const struct checks *checks)
 {
-    long found = (long)checks->inventory->gpu_count, stated = checks->conf->gpus_per_node;
+    long found = (long)checks->inventory->gpu_count, configured = checks->conf->gpus_per_node;
     bool has_partitions = false;
-    long given = found > 0 && stated < 0 ? gres_gpu_count(checks, &has_partitions) : -1;
+    long slurm_count = found > 0 && configured < 0 ? gres_gpu_count(checks, &has_partitions) : -1;
 
-    if (found == 0 && stated <= 0) {
+    if (found == 0 && configured <= 0) {
         checks_record(checks, "", VERDICT_SKIP, "no supported GPU found");
         return;
     }
-    if (stated >= 0)
-        report_count(checks, found, stated, "GPUsPerNode in muster.conf");
-    else if (given >= 0 && has_partitions)
+    if (configured >= 0)
+        report_count(checks, found, configured, "GPUsPerNode in muster.conf");
+    else if (slurm_count >= 0 && has_partitions)
         checks_record(checks, "gpu", VERDICT_SKIP,
-                      "%ld GPU%s on the PCI bus; not compared, as slurm.conf gives %ld with "
-                      "partitions (MIG) counted",
-                      found, text_plural((size_t)found), given);
-    else if (given >= 0)
-        report_count(checks, found, given, "slurm.conf");
+                      "%ld GPU%s on the PCI bus; not compared: slurm.conf counts partitions "
+                      "(MIG), gpu:%ld",
+                      found, text_plural((size_t)found), slurm_count);
+    else if (slurm_count >= 0)
+        report_count(checks, found, slurm_count, "slurm.conf");
     else
         checks_record(
             checks, "gpu", VERDICT_PASS,

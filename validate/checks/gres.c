@@ -213,8 +213,8 @@ static void compare_counts(struct context *context)
         return;
     if (context->conf->auto_detect[0] && gres_has_partitions(context->checks, context->conf)) {
         record_problem(context, "gpu", VERDICT_SKIP,
-                       "not checked: slurm.conf gives gpu:%ld with partitions (MIG) counted, which "
-                       "only slurmd can find",
+                       "not checked: slurm.conf counts partitions (MIG), gpu:%ld, which only "
+                       "slurmd can find",
                        expected);
     } else if (!context->list->is_named && context->conf->auto_detect[0]) {
         check_detected(context, expected);

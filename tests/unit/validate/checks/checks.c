@@ -382,23 +382,24 @@ static void test_gpu_partitions(void)
 {
     unpack_node("h100-ib", "h1", "slurm.gres");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:1g.10gb:56\n");
-    finds("skip gpu not checked: slurm.conf gives gpu:56 with partitions (MIG) counted, which only "
-          "slurmd can find\n",
+    finds("skip gpu not checked: slurm.conf counts partitions (MIG), gpu:56, which only slurmd can "
+          "find\n",
           "a MIG profile type is not compared with the bus");
     check_name = "gpu.enumerate";
-    finds("skip gpu 8 GPUs on the PCI bus; not compared, as slurm.conf gives 56 with partitions "
-          "(MIG) counted\n",
+    finds("skip gpu 8 GPUs on the PCI bus; not compared: slurm.conf counts partitions (MIG), "
+          "gpu:56\n",
           "... nor is the bus compared with it");
     put("etc/slurm/gres.conf", "AutoDetect=nvml Name=gpu Type=1g.10gb\n");
     check_name = "slurm.gres";
-    has_part("skip gpu not checked: slurm.conf gives gpu:56 with", "... nor gres.conf's type");
+    has_part("skip gpu not checked: slurm.conf counts partitions (MIG), gpu:56,",
+             "... nor gres.conf's type");
     put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:14\n");
     has_line(
         "fail gpu /etc/slurm/slurm.conf:1: slurm.conf gives gpu:14, AutoDetect=nvml can find 8",
         "a count without a type is compared");
     put("proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
-    has_part("skip gpu not checked: slurm.conf gives gpu:14 with partitions",
+    has_part("skip gpu not checked: slurm.conf counts partitions (MIG), gpu:14,",
              "... unless a GPU has MIG instances");
     check_name = "gpu.enumerate";
     has_part("skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus compared with it");
