@@ -207,7 +207,7 @@ void kernel_log_describe(const struct kernel_finding *finding, int64_t now_us, c
     snprintf(count, sizeof count, "%" PRIu64 " entries, the last ", finding->count);
     text_put(text, size, "%s %s (%s), %s%s%s: %s", finding->event->source, finding->name,
              finding->event->meaning, finding->count > 1 ? count : "", age,
-             finding->is_drained ? ", drained for it then" : "", finding->text);
+             finding->is_drained ? ", node drained for it" : "", finding->text);
 }
 
 size_t kernel_log_mark_drained(struct kernel_log *log, const struct conf *conf, int64_t now_us,
