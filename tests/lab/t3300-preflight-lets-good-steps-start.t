@@ -49,7 +49,7 @@ if [ ! -x /usr/local/bin/muster-preflight ] && [ ! -x /usr/bin/muster-preflight 
     sed -i 's/^PreflightBudget=.*/PreflightBudget=6/' "$top/.lab/$name/head/etc/muster/muster.conf"
     run_step srun -N2 --preflight=quick "$work/program"
     is "$status $stdout_text" '0 0 1' 'the budget is over: the step runs' || show
-    like "$messages" 'cannot tell: did not end within [0-9]+ s of a budget of 6 s; the step starts' '... after one message'
+    like "$messages" 'cannot tell: the tests did not end within [0-9]+ s \(budget 6 s\); the step starts' '... after one message'
 fi
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 sed -i 's/^MpiDefault=.*/MpiDefault=none/' "$top/.lab/$name/head/etc/slurm/slurm.conf"

@@ -44,7 +44,7 @@ is "$status $(lines)" '0 ' '--no-gpus tests no GPUs' || show
 lab fault gpu-wrong n1 5 >/dev/null
 run_step srun -N2 -w 'n[1-2]' --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $stdout_text" '0 0 1' 'a fault that both nodes share is not theirs: the step starts' || show
-like "$(lines)" '^muster preflight: n\[1-2\]: gpu5: .*wrong elements.*; no fault, as so many nodes have it$' \
+like "$(lines)" '^muster preflight: n\[1-2\]: gpu5: .*wrong elements.*; not counted as a fault: too many nodes have it$' \
     '... after one message' || show
 lab fault gpu-old-library n4 >/dev/null
 run_step srun -N1 -w n4 --gres=gpu:8 --preflight=quick "$work/program"

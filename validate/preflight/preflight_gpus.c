@@ -129,7 +129,7 @@ static void add_note(struct preflight *preflight, struct findings *findings, siz
     folded = hostlist_fold(&names);
     snprintf(text, sizeof text, "%s: %s%s%s%s", folded ? folded : "some nodes", part,
              *part ? ": " : "", message_of(first),
-             first->is_common ? "; no fault, as so many nodes have it" : "");
+             first->is_common ? "; not counted as a fault: too many nodes have it" : "");
     hostlist_append(&preflight->notes, text);
     free(folded);
     hostlist_clear(&names);
@@ -235,7 +235,8 @@ void preflight_gpus(struct preflight *preflight)
 
         if (list_nodes_with(preflight, gpus, &names) > 0) {
             if (limit_s < PREFLIGHT_GPUS_LEAST_S)
-                preflight_set_unknown(preflight, "GPUs: no time is left of a budget of %.0f s",
+                preflight_set_unknown(preflight,
+                                      "GPUs: not tested, the budget of %.0f s is used up",
                                       preflight->budget_s);
             else if (run(preflight, &names, gpus, limit_s))
                 tested += names.count;

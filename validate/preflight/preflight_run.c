@@ -127,7 +127,7 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
         snprintf(preflight->reason, sizeof preflight->reason, "out of memory");
     else if (result.end == PROCESS_TIMED_OUT)
         snprintf(preflight->reason, sizeof preflight->reason,
-                 "did not end within %.0f s of a budget of %.0f s", result.seconds,
+                 "the tests did not end within %.0f s (budget %.0f s)", result.seconds,
                  preflight->budget_s);
     else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first) &&
              records_explain(&preflight->records, *first, result.status))
