@@ -44,12 +44,12 @@ within_s 12 'a rank freezes, srun returns'
 named frozen n3 'rank 5'
 
 battery 1 muster-collectives --inject die:0
-like "$stderr_text" 'rank 1 on n2: rank 0 on n1 is gone; leaving' 'rank 0 dies: the others say so'
+like "$stderr_text" 'rank 1 on n2: rank 0 on n1 is gone; exiting' 'rank 0 dies: the others say so'
 within_s 8 '... srun returns'
 ok '... no process is left' within 60 has_no_process muster-
 
 battery 1 muster-collectives --inject freeze:0
-like "$stderr_text" 'rank 1 on n2: rank 0 on n1 stopped answering; leaving' \
+like "$stderr_text" 'rank 1 on n2: rank 0 on n1 stopped answering; exiting' \
     'rank 0 freezes: the others say so'
 within_s 12 '... srun returns'
 ok '... no process is left' within 60 has_no_process muster-

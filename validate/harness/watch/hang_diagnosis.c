@@ -130,11 +130,11 @@ static bool is_common(const struct monitor *monitor, const int *ranks, int count
 static void report_common(const struct monitor *monitor, enum fault_code code, const char *metric,
                           int count, const char *what)
 {
-    report(
-        monitor, VERDICT_UNKNOWN, code, metric, -1,
-        "%d of %d ranks %s at once, on most nodes: the network, %s (rank 0's node) or Slurm, not "
-        "these nodes",
-        count, monitor->state->config.size, what, node_of(monitor, 0));
+    report(monitor, VERDICT_UNKNOWN, code, metric, -1,
+           "%d of %d ranks %s at once, on most nodes: check the network, %s (rank 0's node) and "
+           "Slurm, "
+           "not these nodes",
+           count, monitor->state->config.size, what, node_of(monitor, 0));
 }
 
 static void report_pause(const struct monitor *monitor)
@@ -280,8 +280,8 @@ static void report_widespread(const struct monitor *monitor, enum stall_kind kin
         report(
             monitor, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
             "%zu pairs of ranks at once wait for each other for %.0f s in phase %s, rank %d on %s "
-            "and rank %d on %s among them: the network, not these nodes; look for 'neighbor table "
-            "overflow' in their kernel logs",
+            "and rank %d on %s among them: check the network, not these nodes; look for 'neighbor "
+            "table overflow' in their kernel logs",
             count / 2, stalled_s, monitor->members[ranks[0]].phase, ranks[0],
             node_of(monitor, ranks[0]), ranks[1], node_of(monitor, ranks[1]));
     else

@@ -145,7 +145,7 @@ static void leave_without_rank_0(const char *how, bool has_mpi)
     const struct watch_config *config = &watch.config;
 
     if (prints_for_node(config))
-        fprintf(stderr, "%s: rank %d on %s: rank 0 on %s %s; leaving\n", config->program,
+        fprintf(stderr, "%s: rank %d on %s: rank 0 on %s %s; exiting\n", config->program,
                 config->rank, config->nodes[config->rank], config->nodes[0], how);
     watch_leave(&watch, has_mpi && aborts_job(config), 3);
 }
