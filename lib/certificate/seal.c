@@ -202,15 +202,15 @@ static void explain_silence(struct error *err)
 }
 
 /* Reads the child's answer until it closes the pipe. Returns the text, malloc'd, or NULL with err.
- * *is_late: the child has not closed the pipe in time and must be killed. *is_asked is false if
+ * *is_late: the child has not closed the pipe in time and must be killed. *is_queried is false if
  * memory is out, or if the child has ended without an answer. */
-static char *read_answer(int fd, bool *is_asked, bool *is_late, struct error *err)
+static char *read_answer(int fd, bool *is_queried, bool *is_late, struct error *err)
 {
     const long deadline = clock_ms() + SEAL_TIMEOUT_MS;
     size_t length = 0, size = 1024;
     char *text = malloc(size), *grown;
 
-    *is_asked = text;
+    *is_queried = text;
     *is_late = !text;
     if (!text)
         error_set(err, "out of memory");
@@ -232,7 +232,7 @@ static char *read_answer(int fd, bool *is_asked, bool *is_late, struct error *er
             if (length > 0)
                 return text;
             error_set(err, "the child process that queries MUNGE has died");
-            *is_asked = false;
+            *is_queried = false;
             break;
         }
         length += (size_t)got;
@@ -251,16 +251,16 @@ static char *read_answer(int fd, bool *is_asked, bool *is_late, struct error *er
     return NULL;
 }
 
-/* Runs a job in a child. Returns its answer, malloc'd, or NULL with err. *is_asked is false if this
- * process could not query munged. */
-static char *query_munged(const struct job *job, bool *is_asked, struct error *err)
+/* Runs a job in a child. Returns its answer, malloc'd, or NULL with err. *is_queried is false if
+ * this process could not query munged. */
+static char *query_munged(const struct job *job, bool *is_queried, struct error *err)
 {
     int fds[2];
     bool is_late;
     char *text;
     pid_t child;
 
-    *is_asked = false;
+    *is_queried = false;
     if (munge_open(err) != 0)
         return NULL;
     if (pipe2(fds, O_CLOEXEC) != 0) {
@@ -277,7 +277,7 @@ static char *query_munged(const struct job *job, bool *is_asked, struct error *e
         return NULL;
     }
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    text = read_answer(fds[0], is_asked, &is_late, err);
+    text = read_answer(fds[0], is_queried, &is_late, err);
     /* if SIGCHLD is ignored, the ID of a child that has ended may be another process's */
     if (is_late)
         kill(child, SIGKILL);
@@ -292,11 +292,11 @@ int seal_make(const char *text, size_t text_length, char **seal, struct error *e
     const struct job job = {.text = text, .text_length = text_length};
     char *reply;
     int result = -1;
-    bool is_asked;
+    bool is_queried;
 
     if (text_length > 1 << 20) /* munged's own limit, and fits an int */
         return error_set(err, "a text of %zu bytes is too long to be sealed", text_length);
-    reply = query_munged(&job, &is_asked, err);
+    reply = query_munged(&job, &is_queried, err);
     if (!reply)
         return -1;
     if (reply[0] == MADE) {
@@ -314,8 +314,8 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
 {
     const struct job job = {
         .seal = seal, .text = text, .text_length = text_length, .owner = owner_uid};
-    bool is_asked;
-    char *reply = query_munged(&job, &is_asked, err);
+    bool is_queried;
+    char *reply = query_munged(&job, &is_queried, err);
     int result;
 
     if (!reply)
@@ -331,34 +331,34 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
 
 /* Makes a seal and verifies it. Returns whether it is genuine. *is_silent: munged did not answer
  * in time. */
-static bool make_and_verify(bool *is_asked, bool *is_silent, struct error *err)
+static bool make_and_verify(bool *is_queried, bool *is_silent, struct error *err)
 {
     static const char text[] = "muster";
     struct job job = {.text = text, .text_length = sizeof text - 1, .owner = getuid()};
-    char *seal = query_munged(&job, is_asked, err), *reply = NULL;
+    char *seal = query_munged(&job, is_queried, err), *reply = NULL;
     bool is_good;
 
     if (seal && seal[0] == MADE) {
         job.seal = seal + 1;
-        reply = query_munged(&job, is_asked, err);
+        reply = query_munged(&job, is_queried, err);
     } else if (seal) {
         error_set(err, "%s", seal + 1);
     }
     is_good = reply && reply[0] == YES;
     if (reply && !is_good)
         error_set(err, "%s", reply + 1);
-    *is_silent = *is_asked && (!seal || (seal[0] == MADE && !reply));
+    *is_silent = *is_queried && (!seal || (seal[0] == MADE && !reply));
     free(seal);
     free(reply);
     return is_good;
 }
 
-int seal_try(bool *is_asked, struct error *err)
+int seal_try(bool *is_queried, struct error *err)
 {
-    bool is_silent, is_good = make_and_verify(is_asked, &is_silent, err);
+    bool is_silent, is_good = make_and_verify(is_queried, &is_silent, err);
 
     if (is_silent) /* on a busy machine one timeout proves nothing */
-        is_good = make_and_verify(is_asked, &is_silent, err);
+        is_good = make_and_verify(is_queried, &is_silent, err);
     return is_good ? 0 : -1;
 }
 
@@ -377,9 +377,9 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
     return error_set(err, "this muster was built without MUNGE");
 }
 
-int seal_try(bool *is_asked, struct error *err)
+int seal_try(bool *is_queried, struct error *err)
 {
-    *is_asked = false;
+    *is_queried = false;
     return error_set(err, "this muster was built without MUNGE");
 }
 

@@ -81,12 +81,12 @@ static void read_route(const char *line, struct inventory *inventory, struct tab
 static bool read_routes(const char *root, struct inventory *inventory, struct table *table)
 {
     char *text = sysfs_file(root, FILE_MAX, "proc/net/route"), *rest = text, *line;
-    bool is_told = text != NULL;
+    bool is_read = text != NULL;
 
     while (rest && (line = strsep(&rest, "\n")))
         read_route(line, inventory, table);
     free(text);
-    return is_told;
+    return is_read;
 }
 
 static void add_local(struct table *table, const char *text)
@@ -112,7 +112,7 @@ static void add_local(struct table *table, const char *text)
 static bool read_locals(const char *root, struct table *table)
 {
     char *text = sysfs_file(root, FILE_MAX, "proc/net/fib_trie"), *rest = text, *line;
-    bool is_told = text != NULL;
+    bool is_read = text != NULL;
     const char *leaf = NULL;
 
     while (rest && (line = strsep(&rest, "\n"))) {
@@ -124,7 +124,7 @@ static bool read_locals(const char *root, struct table *table)
             add_local(table, leaf);
     }
     free(text);
-    return is_told;
+    return is_read;
 }
 
 static void assign_address(struct table *table, size_t local, const struct network *network)

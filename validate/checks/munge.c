@@ -26,7 +26,7 @@ void check_munge(const struct checks *checks)
 {
     struct error err = {""};
     char type[64];
-    bool is_asked;
+    bool is_queried;
 
     if (checks_skip_recorded(checks))
         return;
@@ -34,8 +34,8 @@ void check_munge(const struct checks *checks)
         checks_record(checks, "", VERDICT_SKIP, "Slurm authenticates with %s", type);
         return;
     }
-    if (seal_try(&is_asked, &err) != 0)
-        checks_record(checks, "", is_asked ? VERDICT_FAIL : VERDICT_UNKNOWN, "%s", err.text);
+    if (seal_try(&is_queried, &err) != 0)
+        checks_record(checks, "", is_queried ? VERDICT_FAIL : VERDICT_UNKNOWN, "%s", err.text);
     else
         checks_record(checks, "", VERDICT_PASS,
                       "a credential was encoded and decoded on this node");
