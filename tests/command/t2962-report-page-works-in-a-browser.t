@@ -32,6 +32,9 @@ awk 'BEGIN { for (i = 1; i <= 1100; i++) { step = i <= 1000 ? i : i - 100
     printf record, i, "loss", step, i == 1 ? 5 : i == 1100 ? 2 : 5 - step / 400, "nats"
     printf record, i, "throughput", step, 48000, "tokens/s" } }' >"$dir/training"
 "$muster" report -f html -o "$dir/training.html" "$dir/training"
+awk 'BEGIN { for (i = 0; i < 150000; i++)
+    printf "{\"time\":1,\"suite\":\"collectives\",\"test\":\"collectives.speed\",\"metric\":\"busbw\",\"part\":\"allreduce %dK\",\"value\":40,\"unit\":\"GB/s\"}\n", i + 1 }' |
+    "$muster" report -f html -o "$dir/sweep.html" -
 cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END

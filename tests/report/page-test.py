@@ -220,9 +220,17 @@ def training(browser):
     check('without training there is no section for it', browser.run('return document.querySelector("#training").hidden'), True)
 
 
+def sweep(browser):
+    browser.open(f'{work}/sweep.html')
+    check('150,000 points of a collective are one curve', browser.wait('return document.querySelectorAll("#sweeps .curve").length', 1), 1)
+    check('... and a table, a part at a time', browser.run('const b = document.querySelector("#sweep button"); return [document.querySelectorAll("#sweep tbody tr").length, b && b.innerText]'), [200, 'Show all 150000'])
+    check('the page is complete', browser.wait('return document.documentElement.dataset.ready', 'yes'), 'yes')
+    check('the console is silent', browser.complaints(), [])
+
+
 browser = Browser()
 try:
-    for part in (small, table, theme, phone, training, none, others, picture, barriers):
+    for part in (small, table, theme, phone, training, sweep, none, others, picture, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')

@@ -1,5 +1,5 @@
 /* Distributions and the collectives' sweep. */
-const BINS = 48, CHART = { width: 420, height: 150, left: 4, bottom: 32, top: 14 };
+const BINS = 48, DOTS = 400, SWEEP_FIRST = 200, CHART = { width: 420, height: 150, left: 4, bottom: 32, top: 14 };
 
 function histogram(rail, metric) {
   const figures = rail[metric], [least, greatest] = figures.range, unit = METRICS[metric].unit, isLog = metric === 'latency' && least > 0;
@@ -62,7 +62,7 @@ function sweepPoint([part, value, low, high, message]) {
 
 function curve(name, points) {
   const picture = svg('svg', { viewBox: `0 0 ${CHART.width} ${CHART.height + 20}`, role: 'img', 'aria-label': `${name}: bus bandwidth by size; the table below has the figures` });
-  const base = CHART.height - 10, left = 44, sizes = points.map(p => Math.log2(p.bytes)), most = Math.max(...points.map(p => p.high ?? p.value)) || 1;
+  const base = CHART.height - 10, left = 44, sizes = points.map(p => Math.log2(p.bytes)), most = points.reduce((most, p) => Math.max(most, p.high ?? p.value), 0) || 1;
   const x = bytes => left + (Math.log2(bytes) - sizes[0]) / (sizes[sizes.length - 1] - sizes[0] || 1) * (CHART.width - left - 24);
   const y = value => base - value / most * (base - CHART.top);
   for (const part of [0, .5, 1])
@@ -72,7 +72,7 @@ function curve(name, points) {
   picture.append(svg('polygon', { class: 'band', points: outline.join(' ') }), svg('polyline', { class: 'curve', points: points.map(p => `${x(p.bytes)},${y(p.value)}`).join(' ') }));
   let last = -99;
   for (const p of points) {
-    picture.append(svg('circle', { class: 'dot', cx: x(p.bytes), cy: y(p.value), r: 3.5 }, svg('title', {}, `${p.label}: ${figure(p.value)} GB/s`)));
+    if (points.length <= DOTS) picture.append(svg('circle', { class: 'dot', cx: x(p.bytes), cy: y(p.value), r: 3.5 }, svg('title', {}, `${p.label}: ${figure(p.value)} GB/s`)));
     if (x(p.bytes) - last > 46) { picture.append(svg('text', { x: x(p.bytes), y: base + 16, 'text-anchor': 'middle' }, p.label)); last = x(p.bytes); }
   }
   return el('figure', {}, el('figcaption', {}, name + ' ', el('span', {}, 'bus bandwidth in GB/s by size')), picture);
@@ -81,11 +81,12 @@ function curve(name, points) {
 function collectivesStart() {
   if (!D.sweep.length) return;
   byId('collectives').hidden = false;
-  const points = D.sweep.map(sweepPoint), groups = new Map();
-  points.filter(p => p.bytes).forEach(p => groups.set(p.name, [...(groups.get(p.name) || []), p]));
+  const points = D.sweep.map(sweepPoint), groups = new Map(points.map(p => [p.name, []]));
+  const table = el('table', { class: 'compact', 'aria-labelledby': 'collectives-h' }, el('thead'), el('tbody'));
+  points.filter(p => p.bytes).forEach(p => groups.get(p.name).push(p));
   byId('sweeps').replaceChildren(...[...groups].filter(([, list]) => list.length > 1)
     .map(([name, list]) => curve(name, list.sort((a, b) => a.bytes - b.bytes))));
-  headRow(byId('sweep'), [['Collective'], ['Size', 'num'], ['Bus bandwidth', 'num'], ['Interval', 'num'], ['']]);
-  byId('sweep').tBodies[0].replaceChildren(...points.map(p => el('tr', {}, el('td', {}, p.name), el('td', { class: 'num' }, p.label),
-    el('td', { class: 'num' }, figure(p.value) + ' GB/s'), el('td', { class: 'num' }, p.low === null ? '–' : figure(p.low) + ' to ' + figure(p.high)), el('td', { class: 'text' }, p.message))));
+  headRow(table, [['Collective'], ['Size', 'num'], ['Bus bandwidth', 'num'], ['Interval', 'num'], ['']]);
+  byId('sweep').replaceChildren(...tableOf(table, points, p => el('tr', {}, el('td', {}, p.name), el('td', { class: 'num' }, p.label),
+    el('td', { class: 'num' }, figure(p.value) + ' GB/s'), el('td', { class: 'num' }, p.low === null ? '–' : figure(p.low) + ' to ' + figure(p.high)), el('td', { class: 'text' }, p.message)), SWEEP_FIRST));
 }

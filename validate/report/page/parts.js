@@ -80,6 +80,19 @@ function themeStart() {
   set(stored === 'light' || stored === 'dark' ? stored : 'auto');
 }
 
+/* Fills the table's body with the first rows, and the others on request. Returns the table, and the
+ * button if there are more. */
+function tableOf(table, list, rowOf, first, moreId) {
+  const add = rows => rows.forEach(item => table.tBodies[0].append(rowOf(item))), parts = [el('div', { class: 'scroll' }, table)];
+  table.tBodies[0].replaceChildren();
+  add(list.slice(0, first));
+  if (list.length > first) {
+    const more = el('button', { type: 'button', id: moreId, onclick: () => { add(list.slice(first)); more.remove(); } }, 'Show all ' + list.length);
+    parts.push(el('p', {}, more));
+  }
+  return parts;
+}
+
 function headRow(table, names) {
   table.tHead.replaceChildren(el('tr', {}, ...names.map(([text, cls]) => text ? el('th', { scope: 'col', class: cls }, text) : el('td'))));
 }

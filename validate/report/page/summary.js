@@ -30,18 +30,11 @@ function attentionRows() {
 
 function attentionTable(list) {
   const table = el('table', { class: 'cards' }, el('thead'), el('tbody'));
-  const draw = all => table.tBodies[0].replaceChildren(...(all ? list : list.slice(0, ATTENTION_FIRST)).map(item =>
-    el('tr', {}, el('td', {}, badge(item.verdict, item.word)), el('td', {}, nodeButton(item.node)),
-      el('td', {}, item.text || '–'), el('td', {}, item.advice || '–'))));
   headRow(table, [['Verdict'], ['Node'], ['Part at fault'], ['What to do']]);
-  draw(false);
-  const parts = [el('h3', { id: 'attention-h' }, 'What needs attention'), el('div', { class: 'scroll' }, table)];
   table.setAttribute('aria-labelledby', 'attention-h');
-  if (list.length > ATTENTION_FIRST) {
-    const more = el('button', { type: 'button', onclick: () => { draw(true); more.remove(); } }, 'Show all ' + list.length);
-    parts.push(el('p', {}, more));
-  }
-  return parts;
+  return [el('h3', { id: 'attention-h' }, 'What needs attention'), ...tableOf(table, list, item =>
+    el('tr', {}, el('td', {}, badge(item.verdict, item.word)), el('td', {}, nodeButton(item.node)),
+      el('td', {}, item.text || '–'), el('td', {}, item.advice || '–')), ATTENTION_FIRST)];
 }
 
 function summaryStart() {

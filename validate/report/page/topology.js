@@ -90,7 +90,7 @@ function leafRails() {
 }
 
 function leafRailsTable() {
-  const { shown, list } = leafRails(), table = el('table', { id: 'leaf-rails' }, el('thead'), el('tbody')), parts = [];
+  const { shown, list } = leafRails(), table = el('table', { id: 'leaf-rails' }, el('thead'), el('tbody'));
   const cellOf = cell => {
     if (!cell) return el('td', {}, '–');
     const colours = shareColour(cell.share), text = `${cell.isLow ? MARKS[FAIL] + ' ' : ''}${Math.round(100 * cell.share)} % `, td = el('td', {}, text, nodeButton(cell.node.name));
@@ -98,15 +98,9 @@ function leafRailsTable() {
     td.lastChild.style.color = 'inherit';
     return td;
   };
-  const draw = all => table.tBodies[0].replaceChildren(...(all ? list : list.slice(0, ATTENTION_FIRST)).map(row => el('tr', {}, el('th', { scope: 'row' }, row.name), ...row.cells.map(cellOf))));
   headRow(table, [['Leaf'], ...shown.map(rail => [rail.name])]);
-  draw(false);
-  parts.push(el('h3', {}, 'Rails by leaf'), el('p', { class: 'muted' }, 'The lowest node of each leaf and rail, in percent of what good nodes reach, the lowest leaf first.'), el('div', { class: 'scroll' }, table));
-  if (list.length > ATTENTION_FIRST) {
-    const more = el('button', { type: 'button', id: 'leaf-rails-more', onclick: () => { draw(true); more.remove(); } }, 'Show all ' + list.length);
-    parts.push(el('p', {}, more));
-  }
-  return parts;
+  return [el('h3', {}, 'Rails by leaf'), el('p', { class: 'muted' }, 'The lowest node of each leaf and rail, in percent of what good nodes reach, the lowest leaf first.'),
+    ...tableOf(table, list, row => el('tr', {}, el('th', { scope: 'row' }, row.name), ...row.cells.map(cellOf)), ATTENTION_FIRST, 'leaf-rails-more')];
 }
 
 function topologyShow() { byId('topology').hidden = !N; }
