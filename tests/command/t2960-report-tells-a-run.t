@@ -152,6 +152,40 @@ like "$text" '^n3 .* suspect .* 2026-12-05 12:50 UTC +s ' 'muster history has it
 like "$text" '^n2 .* unknown .* 2026-12-05 12:50 UTC +b ' '... also a node that could not be judged'
 like "$("$muster" history -c "$dir/past.conf" --diff a3 s)" '^n3 +certified +suspect ' '... and --diff has it, too'
 
+# What changed on nodes that did not pass: n1 and n2 were both updated, n3 was not and had a dry run since,
+# n4 passed, n5 never has.
+facts() { # RUN TIME KERNEL MTU [NODE VERDICT]...
+    local run=$1 time=$2 kernel=$3 mtu=$4
+    shift 4
+    while [ $# -gt 0 ]; do
+        printf '{"suite":"certify","test":"certify","node":"%s","verdict":"%s"}\n' "$1" "$2"
+        printf '{"suite":"check","test":"host.config","metric":"kernel","node":"%s","message":"%s"}\n' "$1" "$([ "$1" = n3 ] && echo 6.1 || echo "$kernel")"
+        printf '{"suite":"check","test":"host.config","metric":"mtu","part":"eth1","node":"%s","message":"%s"}\n' "$1" "$mtu"
+        shift 2
+    done | sed "s/^{/{\"time\":$time,\"run\":\"$run\",/" >"$dir/$run.jsonl"
+    "$top_builddir/tests/history-add" "$dir/changes.db" "$run" "$time" <"$dir/$run.jsonl"
+}
+facts c1 1795700000 6.1 9000 n1 pass n2 pass n3 pass n4 pass n5 fail
+facts c2 1795710000 6.2 9000 n1 fail n2 fail n3 pass
+facts c3 1795720000 6.2 1500 n3 pass
+facts c4 1795730000 6.2 9000 n1 fail n2 unknown n3 fail n4 pass n5 fail
+facts c5 1795740000 6.3 9000 n1 pass n2 pass
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as database:
+    database.execute("UPDATE runs SET dry_run = 1 WHERE run = ?", ("c3",))' "$dir/changes.db"
+echo "HistoryFile=$dir/changes.db" >"$dir/changes.conf"
+text=$(report -c "$dir/changes.conf" -r c4)
+is "$(sed -n '/^NODES/,/^$/p' <<<"$text" | tr -s ' ')" 'NODES LAST GOOD RUN CHANGED SINCE THEN
+n3 2026-11-26 16:20 no fact
+n[1-2] 2026-11-26 13:33 kernel: 6.1 -> 6.2' 'what changed on nodes since they last passed'
+is "$(report -c "$dir/changes.conf" "$dir/c4.jsonl" | sed -n '/^NODES/,/^$/p')" "$(sed -n '/^NODES/,/^$/p' <<<"$text")" \
+    '... also in a report of a file'
+report -c "$dir/changes.conf" -f html -r c4 -o "$dir/changes.html"
+is "$(grep -A2 '^"changes"' "$dir/changes.html")" '"changes":{"n1":{"run":"c1","since":1795700000,"list":[["kernel","6.1","6.2"]]},
+"n2":{"run":"c1","since":1795700000,"list":[["kernel","6.1","6.2"]]},
+"n3":{"run":"c2","since":1795710000,"list":[]}},' '... and on the page'
+unlike "$(report -c "$dir/changes.conf" -r c5)" 'LAST GOOD RUN' '... nothing of nodes that passed'
+
 # If a report cannot be written, the old one is kept.
 if [ -w /dev/full ] && mkdir "$dir/small" && mount -t tmpfs -o size=16k tmpfs "$dir/small" 2>/dev/null; then
     tap_cleanup() { umount "$dir/small"; rm -rf "$dir"; }

@@ -35,6 +35,15 @@ awk 'BEGIN { for (i = 1; i <= 1100; i++) { step = i <= 1000 ? i : i - 100
 awk 'BEGIN { for (i = 0; i < 150000; i++)
     printf "{\"time\":1,\"suite\":\"collectives\",\"test\":\"collectives.speed\",\"metric\":\"busbw\",\"part\":\"allreduce %dK\",\"value\":40,\"unit\":\"GB/s\"}\n", i + 1 }' |
     "$muster" report -f html -o "$dir/sweep.html" -
+# a node whose kernel and mount changed since it last passed
+facts() { # RUN TIME VERDICT KERNEL
+    printf '{"run":"%s","time":%s,"suite":"certify","test":"certify","node":"n1","verdict":"%s"}\n' "$1" "$2" "$3"
+    printf '{"suite":"check","test":"host.config","metric":"%s","node":"n1","message":"%s"}\n' \
+        kernel "$4" cmdline "$(printf '%0200d' "${4/./}")" a "$4" b "$4"
+}
+facts good 1795700000 pass 6.1 | "$top_builddir/tests/history-add" "$dir/history.db" good 1795700000
+facts bad 1795710000 fail 6.2 | "$top_builddir/tests/history-add" "$dir/history.db" bad 1795710000
+"$muster" report -f html -r bad -o "$dir/changes.html"
 cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END

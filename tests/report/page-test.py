@@ -119,7 +119,7 @@ def theme(browser):
 
 def phone(browser):
     browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setDeviceMetricsOverride', 'params': {'width': 390, 'height': 844, 'deviceScaleFactor': 1, 'mobile': True}})
-    for name in ('small', 'medium'):
+    for name in ('small', 'medium', 'changes'):
         browser.open(f'{work}/{name}.html')
         check(f'{name}: as wide as a phone', browser.run('return document.documentElement.scrollWidth'), 390)
         check('... what to do is not cut off', browser.run('const a = document.querySelector("#attention .scroll"); return a.scrollWidth - a.clientWidth'), 0)
@@ -157,7 +157,7 @@ def picture(browser):
 def barriers(browser):
     if not axe:
         return
-    for name in ('small', 'medium', 'training', 'hostile'):
+    for name in ('small', 'medium', 'changes', 'training', 'hostile'):
         browser.open(f'{work}/{name}.html')
         with open(axe, encoding='utf-8') as file:
             browser.run(file.read())
@@ -208,6 +208,15 @@ def none(browser):
     check('the console is silent', browser.complaints(), [])
 
 
+def changes(browser):
+    browser.open(f'{work}/changes.html')
+    check('what changed since the last good run stands beside the fault', browser.text('#attention tbody'),
+          has('since its last good run: a: 6.1 → 6.2; b: 6.1 → 6.2; cmdline: ' + 23 * '0' + '… → ' + 23 * '0' + '…; and 1 more'))
+    check('... all of it with the node', browser.run('return [...document.querySelectorAll("#changes li")].map(l => l.innerText.split(":")[0])'), ['a', 'b', 'cmdline', 'kernel'])
+    check('... and which run that was', browser.text('#node-detail'), has('Run good, 2026-11-26 13:33 UTC.'))
+    check('the console is silent', browser.complaints(), [])
+
+
 def training(browser):
     browser.open(f'{work}/training.html')
     check('a run of the trainer is summed up', browser.text('#summary h2'), 'Trained 1000 steps, loss 5.00 to 2.00')
@@ -230,7 +239,7 @@ def sweep(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, phone, training, sweep, none, others, picture, barriers):
+    for part in (small, table, theme, phone, changes, training, sweep, none, others, picture, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')

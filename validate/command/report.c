@@ -149,12 +149,68 @@ static int runs_of_a_node(size_t nodes)
     return runs > RUNS_OF_A_NODE ? RUNS_OF_A_NODE : runs < RUNS_LEAST ? RUNS_LEAST : (int)runs;
 }
 
+struct change_filler {
+    struct past_filler *filler;
+    const struct survey_past *good;
+};
+
+static void change_take(const struct history_change *change, void *context)
+{
+    struct change_filler *filler = context;
+    struct survey_change added = {.node = change->node,
+                                  .run = filler->good->run,
+                                  .since = filler->good->time,
+                                  .fact = change->fact,
+                                  .before = change->before,
+                                  .after = change->after};
+
+    if (survey_add_change(filler->filler->survey, &added) != 0)
+        filler->filler->has_memory = false;
+}
+
+/* Adds what changed on a node from its last good run to this one. past: its runs, the newest first.
+ * That nothing changed is known only if the history has this run, and thus its facts. */
+static int changes_find(struct past_filler *filler, const char *path,
+                        const struct survey_past *past, size_t count, struct error *err)
+{
+    const struct survey *survey = filler->survey;
+    double now = isnan(survey->end) ? INFINITY : survey->end;
+    bool is_stored = false;
+    int changes;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(past[i].run, survey->run) == 0) {
+            now = past[i].time;
+            is_stored = true;
+        }
+    for (; count > 0 && !(past->time < now && past->verdict == VERDICT_PASS); count--)
+        past++;
+    if (count == 0)
+        return 0;
+    changes = history_changes(path, past->node, past->time, now, change_take,
+                              &(struct change_filler){filler, past}, err);
+    if (changes == 0 && is_stored)
+        change_take(&(struct history_change){.node = past->node},
+                    &(struct change_filler){filler, past});
+    return changes;
+}
+
 int report_past(struct survey *survey, const char *path, struct error *err)
 {
     struct past_filler filler = {survey, true};
     int rv = history_nodes_past(path, survey->cluster, runs_of_a_node(survey->node_count),
                                 past_take, &filler, err);
 
+    for (size_t i = 0, next; rv >= 0 && filler.has_memory && i < survey->past_count; i = next) {
+        const struct survey_past *past = &survey->past[i];
+        long node = survey_node(survey, past->node);
+
+        for (next = i + 1; next < survey->past_count; next++)
+            if (strcmp(survey->past[next].node, past->node) != 0)
+                break;
+        if (node >= 0 && survey->nodes[node].verdict >= VERDICT_WARN)
+            rv = changes_find(&filler, path, past, next - i, err);
+    }
     if (rv >= 0 && !filler.has_memory)
         rv = error_set(err, "%s: no memory", path);
     return rv < 0 ? -1 : 0;

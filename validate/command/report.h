@@ -4,9 +4,10 @@
 
 #include "validate/report/survey.h"
 
-/* Adds from the history at path: the last runs of the survey's nodes, and the newest run of each
- * other node. Only runs of the survey's cluster count, as another cluster may have nodes of the
- * same names. Returns 0, also if there is no history, or -1 with err. */
+/* Adds from the history at path: the last runs of the survey's nodes, the newest run of each other
+ * node, and what changed on nodes that did not pass since their last good run. Only runs of the
+ * survey's cluster count, as another cluster may have nodes of the same names. Returns 0, also if
+ * there is no history, or -1 with err. */
 int report_past(struct survey *survey, const char *path, struct error *err);
 
 #endif

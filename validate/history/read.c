@@ -208,22 +208,24 @@ int history_changes(const char *path, const char *node, double then, double now,
 {
     /* the newest value of each node and fact at both times; a node without facts at the first time
      * has not changed */
-    struct database_rows rows = database_query(
-        path,
-        "WITH known AS (SELECT node, fact, time, value FROM facts WHERE ?1 IS NULL OR node ="
-        " (SELECT id FROM texts WHERE text = ?1)),"
-        " newest AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?3"
-        " GROUP BY node, fact),"
-        " older AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?2"
-        " GROUP BY node, fact)"
-        " SELECT n.text, f.text, newest.time, b.text, a.text FROM newest"
-        " LEFT JOIN older ON older.node = newest.node AND older.fact = newest.fact"
-        " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"
-        " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"
-        " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
-        " ORDER BY f.text, b.text, a.text, n.text",
-        err);
+    static const char known_of_all[] = "WITH known AS (SELECT node, fact, time, value FROM facts)";
+    static const char known_of_one[] = "WITH known AS (SELECT node, fact, time, value FROM facts"
+                                       " WHERE node = (SELECT id FROM texts WHERE text = ?1))";
+    struct database_rows rows;
+    char query[1280];
 
+    snprintf(query, sizeof query, "%s%s", node ? known_of_one : known_of_all,
+             ", newest AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?3"
+             " GROUP BY node, fact),"
+             " older AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?2"
+             " GROUP BY node, fact)"
+             " SELECT n.text, f.text, newest.time, b.text, a.text FROM newest"
+             " LEFT JOIN older ON older.node = newest.node AND older.fact = newest.fact"
+             " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"
+             " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"
+             " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
+             " ORDER BY f.text, b.text, a.text, n.text");
+    rows = database_query(path, query, err);
     database_bind_text(rows.statement, 1, node);
     sqlite3_bind_double(rows.statement, 2, then);
     sqlite3_bind_double(rows.statement, 3, now);

@@ -274,6 +274,33 @@ static void past(FILE *stream, const struct survey *survey)
     fputs(last ? "]},\n" : "},\n", stream);
 }
 
+/* Writes what changed by node; the changes of a node are consecutive. */
+static void changes(FILE *stream, const struct survey *survey)
+{
+    const char *last = NULL;
+
+    fputs("\"changes\":{", stream);
+    for (size_t i = 0; i < survey->change_count; i++) {
+        const struct survey_change *change = &survey->changes[i];
+
+        if (!last || strcmp(last, change->node) != 0) {
+            html_string(stream, last ? "]},\n" : "", change->node);
+            html_string(stream, ":{\"run\":", change->run);
+            fprintf(stream, ",\"since\":%.0f,\"list\":[", change->since);
+        } else {
+            fputc(',', stream);
+        }
+        last = change->node;
+        if (!*change->fact)
+            continue;
+        html_string(stream, "[", change->fact);
+        html_string(stream, ",", change->before);
+        html_string(stream, ",", change->after);
+        fputc(']', stream);
+    }
+    fputs(last ? "]}},\n" : "},\n", stream);
+}
+
 static int data(FILE *stream, const struct survey *survey)
 {
     fputs("{", stream);
@@ -291,6 +318,7 @@ static int data(FILE *stream, const struct survey *survey)
     string_list(stream, "notes", survey->notes, survey->note_count);
     sweep(stream, survey);
     past(stream, survey);
+    changes(stream, survey);
     if (rows(stream, survey) != 0)
         return -1;
     fputs("\"training\":", stream);

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "validate/report/format.h"
 #include "validate/report/table.h"
@@ -105,6 +107,62 @@ static void findings_print(FILE *stream, const struct survey *survey)
     table_clear(&table);
 }
 
+/* Equal changes of several nodes are neighbors in this order. */
+static int compare_changes(const void *a, const void *b)
+{
+    const struct survey_change *x = *(const struct survey_change *const *)a;
+    const struct survey_change *y = *(const struct survey_change *const *)b;
+    int order = strcmp(x->fact, y->fact);
+
+    order = order ? order : strcmp(x->before, y->before);
+    order = order ? order : strcmp(x->after, y->after);
+    return order ? order : strcmp(x->run, y->run);
+}
+
+static void change_row(struct table *table, const struct survey_change *change,
+                       const struct hostlist *names)
+{
+    char *folded = hostlist_fold(names), stamp[32];
+
+    text_time(stamp, sizeof stamp, "%Y-%m-%d %H:%M", (time_t)change->since);
+    table_cells(table, "%s\t%s", folded ? folded : "?", stamp);
+    if (*change->fact)
+        table_cell(table, VERDICT_NONE, "%s: %s -> %s", change->fact, change->before,
+                   change->after);
+    else
+        cell(table, VERDICT_NONE, "no fact");
+    free(folded);
+}
+
+/* Prints what changed on nodes that did not pass, each change once with all its nodes. */
+static void changes_print(FILE *stream, const struct survey *survey)
+{
+    const struct survey_change **list = malloc((survey->change_count + 1) * sizeof *list);
+    struct table table = {0};
+    struct hostlist names = {0};
+    size_t lines = 0;
+
+    for (size_t i = 0; list && i < survey->change_count; i++)
+        list[i] = &survey->changes[i];
+    if (list && survey->change_count > 0)
+        qsort(list, survey->change_count, sizeof *list, compare_changes);
+    table_heading(&table, "NODES\tLAST GOOD RUN\tCHANGED SINCE THEN");
+    for (size_t i = 0; list && i < survey->change_count; i++) {
+        hostlist_append(&names, list[i]->node);
+        if (i + 1 < survey->change_count && compare_changes(&list[i], &list[i + 1]) == 0)
+            continue;
+        if (lines++ < FINDINGS_MAX)
+            change_row(&table, list[i], &names);
+        hostlist_clear(&names);
+    }
+    table_end(&table, stream, "");
+    if (lines > FINDINGS_MAX)
+        fprintf(stream, "and %zu more\n", lines - FINDINGS_MAX);
+    if (lines > 0)
+        fputc('\n', stream);
+    free(list);
+}
+
 static void rails_print(FILE *stream, const struct survey *survey)
 {
     for (size_t k = 0; k < survey->rail_count; k++) {
@@ -136,6 +194,7 @@ int overview_write(FILE *stream, const struct survey *survey)
         text_time(stamp, sizeof stamp, ", %Y-%m-%d %H:%M UTC", (time_t)survey->end);
     nodes_print(stream, survey);
     findings_print(stream, survey);
+    changes_print(stream, survey);
     rails_print(stream, survey);
     fprintf(stream, "%zu of %zu nodes passed, %zu failed, %zu unknown",
             counts[VERDICT_PASS] + counts[VERDICT_WARN], survey->node_count, counts[VERDICT_FAIL],

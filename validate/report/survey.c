@@ -259,26 +259,60 @@ int survey_build(const struct records *records, const char *run, struct survey *
     return 0;
 }
 
+/* Replaces each text by a copy. Returns 0, or -1 if memory is out: then some are NULL. */
+static int texts_copy(const char **const *texts, size_t count)
+{
+    bool is_missing = false;
+
+    for (size_t i = 0; i < count; i++)
+        is_missing |= !(*texts[i] = strdup(text_of(*texts[i])));
+    return is_missing ? -1 : 0;
+}
+
 int survey_add_past(struct survey *survey, const struct survey_past *past)
 {
     struct survey_past added = *past;
     const char **texts[] = {&added.run, &added.node, &added.part, &added.message, &added.code};
-    bool is_missing = false;
+    int rv;
 
     if (!GROW(survey->past, survey->past_count))
         return -1;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        is_missing |= !(*texts[i] = strdup(text_of(*texts[i])));
+    rv = texts_copy(texts, sizeof texts / sizeof *texts);
     survey->past[survey->past_count++] = added;
-    return is_missing ? -1 : 0;
+    return rv;
+}
+
+int survey_add_change(struct survey *survey, const struct survey_change *change)
+{
+    struct survey_change added = *change;
+    const char **texts[] = {&added.node, &added.run, &added.fact, &added.before, &added.after};
+    int rv;
+
+    added.before = added.before ? added.before : "unknown";
+    added.after = added.after ? added.after : "unknown";
+    if (!GROW(survey->changes, survey->change_count))
+        return -1;
+    rv = texts_copy(texts, sizeof texts / sizeof *texts);
+    survey->changes[survey->change_count++] = added;
+    return rv;
+}
+
+static void texts_free(const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free((char *)(size_t)texts[i]);
 }
 
 static void past_free(const struct survey_past *past)
 {
-    const char *texts[] = {past->run, past->node, past->part, past->message, past->code};
+    texts_free((const char *[]){past->run, past->node, past->part, past->message, past->code}, 5);
+}
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        free((char *)(size_t)texts[i]);
+static void change_free(const struct survey_change *change)
+{
+    texts_free(
+        (const char *[]){change->node, change->run, change->fact, change->before, change->after},
+        5);
 }
 
 void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node, void *context),
@@ -310,5 +344,8 @@ void survey_clear(struct survey *survey)
     for (size_t i = 0; i < survey->past_count; i++)
         past_free(&survey->past[i]);
     free(survey->past);
+    for (size_t i = 0; i < survey->change_count; i++)
+        change_free(&survey->changes[i]);
+    free(survey->changes);
     *survey = (struct survey){0};
 }

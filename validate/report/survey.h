@@ -69,6 +69,15 @@ struct survey_past {
     bool is_suspect;
 };
 
+/* What is not as it was in the last good run of a node that did not pass: the newest earlier run in
+ * the history in which it passed. The survey owns the strings. */
+struct survey_change {
+    const char *node, *run; /* run: the last good one */
+    double since;           /* its time */
+    const char *fact;       /* "": no fact of the node has changed */
+    const char *before, *after;
+};
+
 enum { SURVEY_SOURCES = 16 };
 
 struct survey {
@@ -95,6 +104,8 @@ struct survey {
     struct survey_past *past; /* earlier runs, if the caller adds them: those of a node are
                                consecutive, newest first */
     size_t past_count;
+    struct survey_change *changes; /* by node, if the caller adds them */
+    size_t change_count;
 };
 
 /* A record of the run, valid until the end of the enclosing block. */
@@ -112,6 +123,10 @@ long survey_node(const struct survey *survey, const char *name);
 
 /* Adds a copy of an earlier run of a node. Returns 0, or -1 if memory is out. */
 int survey_add_past(struct survey *survey, const struct survey_past *past);
+
+/* Adds a copy of a change; NULL as before or after: "unknown". Returns 0, or -1 if memory is out.
+ */
+int survey_add_change(struct survey *survey, const struct survey_change *change);
 
 /* Removes the earlier runs of nodes for which is_kept() is false. */
 void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node, void *context),

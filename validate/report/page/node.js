@@ -37,6 +37,13 @@ function nodePast(node) {
   return [el('h3', {}, 'Its history'), pastChart(past), el('div', { class: 'scroll' }, table)].filter(Boolean);
 }
 
+function nodeChanges(node) {
+  const changes = named(D.changes, node.name);
+  if (!changes) return [];
+  return [el('h3', {}, 'Changed since its last good run'), el('p', { class: 'muted' }, `Run ${changes.run}, ${dateText(changes.since)}.`),
+    changes.list.length ? el('ul', { id: 'changes' }, ...changes.list.map(change => el('li', {}, changeText(change)))) : el('p', {}, 'No fact of the node has changed.')];
+}
+
 function showNode(name, jump) {
   const node = nodeByName.get(name), detail = byId('node-detail');
   byId('node-name').value = name;
@@ -50,7 +57,7 @@ function showNode(name, jump) {
   fact('leaf', node.leaf >= 0 ? D.leaves[node.leaf] : '');
   const list = el('button', { type: 'button', onclick: () => { byId('filter').value = listing.text = node.name; listing.shown = new Set([FAIL, UNKNOWN, WARN, PASS, SKIP]);
     document.querySelectorAll('#verdict-choice button').forEach(b => b.setAttribute('aria-pressed', 'true')); verdictsDraw(); byId('verdicts').scrollIntoView(); byId('filter').focus({ preventScroll: true }); } }, 'Its verdicts');
-  detail.replaceChildren(el('h3', {}, node.name), facts, el('p', {}, list), ...(rails.some(r => metricsOf(r).length) ? nodeRails(node) : []), ...nodePast(node));
+  detail.replaceChildren(el('h3', {}, node.name), facts, el('p', {}, list), ...(rails.some(r => metricsOf(r).length) ? nodeRails(node) : []), ...nodeChanges(node), ...nodePast(node));
   if (jump) { byId('node').scrollIntoView(); byId('node-name').focus({ preventScroll: true }); }
 }
 

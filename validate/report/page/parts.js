@@ -47,6 +47,8 @@ function partMessage(part, message) {
   return !part || message.startsWith(part) ? message : part + (message ? ': ' + message : '');
 }
 
+const changeText = ([fact, before, after]) => `${fact}: ${before} → ${after}`;
+
 const nodeButton = name => nodeByName.has(name)
   ? el('button', { type: 'button', class: 'link', onclick: () => showNode(name, true) }, name) : name;
 

@@ -1,5 +1,5 @@
 /* What happened, who is at fault, what to do. */
-const ATTENTION_FIRST = 12;
+const ATTENTION_FIRST = 12, CHANGES_FIRST = 3, VALUE_MOST = 24;
 
 /* A verdict of muster certify that is no single node's: an uplink, a path, a whole rail,
  * what many nodes have alike. */
@@ -19,7 +19,7 @@ function headline() {
 
 function attentionRows() {
   const list = nodes.filter(n => n.verdict >= WARN).map(n => ({
-    verdict: n.verdict, word: nodeWord(n), node: n.name, text: partMessage(n.part, n.message), advice: n.advice,
+    verdict: n.verdict, word: nodeWord(n), node: n.name, text: partMessage(n.part, n.message), advice: n.advice, changes: changesOf(n.name),
   }));
   rows.filter(isFinding).forEach(r => list.push({
     verdict: r.verdict, node: r.node ? r.node + (r.peer ? ' – ' + r.peer : '') : 'between nodes',
@@ -28,13 +28,21 @@ function attentionRows() {
   return list.sort((a, b) => b.verdict - a.verdict);
 }
 
+/* What changed on the node since its last good run, the first few, long values cut; '': nothing, or it is
+ * not known. */
+function changesOf(name) {
+  const list = (named(D.changes, name) || { list: [] }).list, rest = list.length - CHANGES_FIRST;
+  const cut = text => text.length > VALUE_MOST ? text.slice(0, VALUE_MOST - 1) + '…' : text;
+  return list.slice(0, CHANGES_FIRST).map(change => changeText(change.map(cut))).join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
 function attentionTable(list) {
   const table = el('table', { class: 'cards' }, el('thead'), el('tbody'));
   headRow(table, [['Verdict'], ['Node'], ['Part at fault'], ['What to do']]);
   table.setAttribute('aria-labelledby', 'attention-h');
   return [el('h3', { id: 'attention-h' }, 'What needs attention'), ...tableOf(table, list, item =>
     el('tr', {}, el('td', {}, badge(item.verdict, item.word)), el('td', {}, nodeButton(item.node)),
-      el('td', {}, item.text || '–'), el('td', {}, item.advice || '–')), ATTENTION_FIRST)];
+      el('td', {}, item.text || '–', item.changes ? el('div', { class: 'muted small' }, 'changed since its last good run: ' + item.changes) : ''), el('td', {}, item.advice || '–')), ATTENTION_FIRST)];
 }
 
 function summaryStart() {
