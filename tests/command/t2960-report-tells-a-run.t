@@ -152,6 +152,27 @@ like "$text" '^n3 .* suspect .* 2026-12-05 12:50 UTC +s ' 'muster history has it
 like "$text" '^n2 .* unknown .* 2026-12-05 12:50 UTC +b ' '... also a node that could not be judged'
 like "$("$muster" history -c "$dir/past.conf" --diff a3 s)" '^n3 +certified +suspect ' '... and --diff has it, too'
 
+# The nodes of a job, as muster preflight found them.
+job() { # NODE VERDICT [FIELDS]: of a preflight of job 4711
+    printf '{"time":1795705000,"run":"p","suite":"preflight","test":"preflight","node":"%s","verdict":"%s"%s,"job":4711}\n' "$1" "$2" "${3-}"
+}
+{ job n1 pass; job n2 fail ',"part":"eth1","code":"rail_slow","remediation":"replace_cable","message":"eth1 receives 50 of 200 Mb/s"'; job n4 pass; } >"$dir/job"
+records_hold 'records of a preflight match the schema' <"$dir/job"
+text=$(report -c "$dir/past.conf" "$dir/job" | tr -s ' ')
+is "$(head -4 <<<"$text")" 'NODE VERDICT LINKS CERTIFIED UNTIL PART AT FAULT WHAT TO DO
+n1 pass - 2026-12-05 12:50 - -
+n2 fail - 2026-12-05 12:50 eth1 receives 50 of 200 Mb/s Move the cable to another switch port and measure again: if the fault stays, replace the NIC; if it goes, the cable or the port.
+n4 pass - - - -' 'the nodes of a job have their certificates of the history, which a preflight does not end'
+like "$text" ' 3 records, run p, job 4711, 2026-11-26 ' '... and the job is named'
+like "$(report -c "$dir/past.conf" <(sed 's/1795705000/1800000000/' "$dir/job"))" '^n1 .* 2026-12-05 12:50 \(expired\) ' '... an end in the past is marked'
+report -c "$dir/past.conf" -f html -o "$dir/job.html" "$dir/job"
+is "$(grep -A1 '^"nodes"\|^<title>\|^"job"' "$dir/job.html" | grep -o '^<title>.*\|^"job.*\|"n1",.*')" '<title>muster job 4711 p</title>
+"job":4711,
+"n1",-1,1,0,1,1796475000,"","","",0],' '... also on the page'
+unlike "$(report -c "$dir/past.conf" "$dir/job" <(job n1 pass | sed 's/4711/4712/'))" 'job 47' 'two jobs are none'
+unlike "$(report -c "$dir/past.conf" <(job n1 pass | sed 's/"suite":"preflight","test":"preflight"/"suite":"check","test":"host.jobs"/'))" \
+    'job 4711' '... and neither is what a node has seen during a job'
+
 # What changed on nodes that did not pass: n1 and n2 were both updated, n3 was not and had a dry run since,
 # n4 passed, n5 never has.
 facts() { # RUN TIME KERNEL MTU [NODE VERDICT]...

@@ -44,6 +44,14 @@ facts() { # RUN TIME VERDICT KERNEL
 facts good 1795700000 pass 6.1 | "$top_builddir/tests/history-add" "$dir/history.db" good 1795700000
 facts bad 1795710000 fail 6.2 | "$top_builddir/tests/history-add" "$dir/history.db" bad 1795710000
 "$muster" report -f html -r bad -o "$dir/changes.html"
+# a preflight of a job on that node, one that is certified, and one that never was in a run
+echo '{"suite":"certify","test":"certify","node":"n2","verdict":"pass"}' | "$top_builddir/tests/history-add" "$dir/history.db" other 1795711000
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as database:
+    database.execute("UPDATE nodes SET certified_until = ? WHERE run = ?", ("2026-12-05 12:50 UTC", "other"))' "$dir/history.db"
+printf '{"time":1795715000,"run":"p","suite":"preflight","test":"preflight","job":4711,%s}\n' '"node":"n1","verdict":"pass"' \
+    '"node":"n2","verdict":"fail","part":"eth1","code":"rail_slow","message":"eth1 receives 50 of 200 Mb/s"' \
+    '"node":"n3","verdict":"unknown"' | "$muster" report -f html -o "$dir/job.html" -
 cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END

@@ -119,7 +119,7 @@ def theme(browser):
 
 def phone(browser):
     browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setDeviceMetricsOverride', 'params': {'width': 390, 'height': 844, 'deviceScaleFactor': 1, 'mobile': True}})
-    for name in ('small', 'medium', 'changes'):
+    for name in ('small', 'medium', 'changes', 'job'):
         browser.open(f'{work}/{name}.html')
         check(f'{name}: as wide as a phone', browser.run('return document.documentElement.scrollWidth'), 390)
         check('... what to do is not cut off', browser.run('const a = document.querySelector("#attention .scroll"); return a.scrollWidth - a.clientWidth'), 0)
@@ -157,7 +157,7 @@ def picture(browser):
 def barriers(browser):
     if not axe:
         return
-    for name in ('small', 'medium', 'changes', 'training', 'hostile'):
+    for name in ('small', 'medium', 'changes', 'job', 'training', 'hostile'):
         browser.open(f'{work}/{name}.html')
         with open(axe, encoding='utf-8') as file:
             browser.run(file.read())
@@ -217,6 +217,18 @@ def changes(browser):
     check('the console is silent', browser.complaints(), [])
 
 
+def job(browser):
+    browser.open(f'{work}/job.html')
+    check('the page of a job is named so', [browser.text('#title'), browser.text('#subtitle').split(' · ')[:2]], ['Job 4711', ['run p', '3 nodes']])
+    check('... its nodes, the worst first, with certificates and last certifications', browser.run('return [...document.querySelectorAll("#job tbody tr")].map(r => [...r.cells].map(c => c.innerText).join("|"))'),
+          ['n2|✕ fail|eth1 receives 50 of 200 Mb/s|certified until 2026-12-05 12:50 UTC|✓ pass 2026-11-26 16:36 UTC',
+           'n3|? unknown|–|no certificate is known|not in the history', 'n1|✓ pass|–|no certificate is known|✕ fail 2026-11-26 16:20 UTC'])
+    check('... in the list of sections', browser.text('#sections'), has('Nodes of the job'))
+    check('the console is silent', browser.complaints(), [])
+    browser.open(f'{work}/small.html')
+    check('a certification has no section for a job', browser.run('return document.querySelector("#job").hidden'), True)
+
+
 def training(browser):
     browser.open(f'{work}/training.html')
     check('a run of the trainer is summed up', browser.text('#summary h2'), 'Trained 1000 steps, loss 5.00 to 2.00')
@@ -239,7 +251,7 @@ def sweep(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, phone, changes, training, sweep, none, others, picture, barriers):
+    for part in (small, table, theme, phone, changes, job, training, sweep, none, others, picture, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')

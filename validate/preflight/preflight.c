@@ -34,6 +34,7 @@ static void add_record(struct preflight *preflight, const struct record *record)
 
     complete.suite = "preflight";
     complete.run = preflight->run;
+    complete.job = preflight->options.job_id;
     records_add(&preflight->records, &complete);
     if (preflight->json)
         record_write(preflight->json, &complete);

@@ -34,6 +34,7 @@ page_parts = \
 	validate/report/page/data.js \
 	validate/report/page/parts.js \
 	validate/report/page/summary.js \
+	validate/report/page/job.js \
 	validate/report/page/matrix.js \
 	validate/report/page/charts.js \
 	validate/report/page/training.js \

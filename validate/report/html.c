@@ -46,6 +46,8 @@ static void member_time(FILE *stream, const char *key, double seconds)
 static void title(FILE *stream, const struct survey *survey)
 {
     fputs("muster", stream);
+    if (!isnan(survey->job))
+        fprintf(stream, " job %.0f", survey->job);
     if (*survey->run)
         fputc(' ', stream);
     for (const char *c = survey->run; *c; c++) {
@@ -306,6 +308,7 @@ static int data(FILE *stream, const struct survey *survey)
     fputs("{", stream);
     member_string(stream, "program", PACKAGE_STRING);
     member_string(stream, "run", survey->run);
+    fprintf(stream, "\"job\":%.0f,\n", isnan(survey->job) ? 0 : survey->job);
     member_string(stream, "cluster", survey->cluster);
     member_string(stream, "level", survey->level);
     member_time(stream, "begin", survey->begin);

@@ -45,11 +45,24 @@ static void what(struct table *table, const char *part, const char *message)
         table_cell(table, VERDICT_NONE, "%s: %s", part, message);
 }
 
+/* Adds the end of the node's certificate, marked if it was over at that time. */
+static void until(struct table *table, const struct survey_node *node, double now)
+{
+    char stamp[32] = "-";
+
+    if (isfinite(node->expires))
+        text_time(stamp, sizeof stamp, "%Y-%m-%d %H:%M", (time_t)node->expires);
+    table_cell(table, node->expires < now ? VERDICT_WARN : VERDICT_NONE, "%s%s", stamp,
+               node->expires < now ? " (expired)" : "");
+}
+
 static void nodes_print(FILE *stream, const struct survey *survey)
 {
     struct table table = {0};
 
-    table_heading(&table, "NODE\tVERDICT\tLINKS\tPART AT FAULT\tWHAT TO DO");
+    table_heading(&table, isnan(survey->job)
+                              ? "NODE\tVERDICT\tLINKS\tPART AT FAULT\tWHAT TO DO"
+                              : "NODE\tVERDICT\tLINKS\tCERTIFIED UNTIL\tPART AT FAULT\tWHAT TO DO");
     for (size_t i = 0; i < survey->node_count; i++) {
         const struct survey_node *node = &survey->nodes[i];
         double worst = NAN;
@@ -62,6 +75,8 @@ static void nodes_print(FILE *stream, const struct survey *survey)
         cell(&table, VERDICT_NONE, node->name);
         cell(&table, node->verdict, verdict_word(node));
         cell(&table, VERDICT_NONE, isnan(worst) ? "-" : speed(worst).text);
+        if (!isnan(survey->job))
+            until(&table, node, survey->end);
         if (node->verdict >= VERDICT_WARN)
             what(&table, node->part, node->message);
         else
@@ -203,6 +218,8 @@ int overview_write(FILE *stream, const struct survey *survey)
         fprintf(stream, ", %zu suspect", suspects);
     fprintf(stream, "; %zu records%s", survey->count, *survey->run ? ", run " : "");
     table_print_text(stream, survey->run);
+    if (!isnan(survey->job))
+        fprintf(stream, ", job %.0f", survey->job);
     fprintf(stream, "%s\n", stamp);
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;
 }

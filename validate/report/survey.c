@@ -232,6 +232,25 @@ static void take_run(struct survey *survey, const struct record *record)
         survey->notes[survey->note_count++] = record->message;
 }
 
+/* Finds the job whose nodes these are. Records of muster certify may be about jobs, too, but it
+ * does not test the nodes of one. */
+static void job_find(struct survey *survey)
+{
+    survey->job = NAN;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = SURVEY_AT(survey, i);
+
+        if (isnan(record->job) || (!catalog_is_suite(record->suite, SUITE_PREFLIGHT) &&
+                                   !catalog_is_suite(record->suite, SUITE_WATCH)))
+            continue;
+        if (!isnan(survey->job) && survey->job != record->job) {
+            survey->job = NAN;
+            return;
+        }
+        survey->job = record->job;
+    }
+}
+
 int survey_build(const struct records *records, const char *run, struct survey *survey,
                  struct error *err)
 {
@@ -239,6 +258,7 @@ int survey_build(const struct records *records, const char *run, struct survey *
     if (choose(records, run, survey, err) != 0)
         return -1;
     times(survey);
+    job_find(survey);
     survey->notes = malloc((survey->count + 1) * sizeof(*survey->notes));
     if (!survey->notes || nodes_find(survey) != 0 || leaves_find(survey) != 0)
         return error_set(err, "out of memory for %zu records", survey->count);
@@ -273,8 +293,14 @@ int survey_add_past(struct survey *survey, const struct survey_past *past)
 {
     struct survey_past added = *past;
     const char **texts[] = {&added.run, &added.node, &added.part, &added.message, &added.code};
+    long index = survey_node(survey, past->node);
+    struct survey_node *node = index >= 0 ? &survey->nodes[index] : NULL;
     int rv;
 
+    if (node && !node->is_concluded && isfinite(past->expires)) {
+        node->is_certified = true;
+        node->expires = past->expires;
+    }
     if (!GROW(survey->past, survey->past_count))
         return -1;
     rv = texts_copy(texts, sizeof texts / sizeof *texts);

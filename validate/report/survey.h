@@ -84,7 +84,8 @@ struct survey {
     const char *run, *cluster, *level; /* "": unknown */
     double begin, end;                 /* of its records, seconds since the epoch; NAN */
     double seconds;                    /* duration of the run; NAN */
-    size_t other_runs;                 /* number of records of other runs, which are left out */
+    double job; /* which its nodes are of, by muster preflight or watch; NAN: none or several */
+    size_t other_runs; /* number of records of other runs, which are left out */
 
     const struct records *records; /* the caller's */
     unsigned *items;               /* indexes of the run's records, in their order */

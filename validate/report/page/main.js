@@ -1,5 +1,6 @@
 /* What is read first is drawn first: a page of a thousand nodes is there before its charts are. */
 summaryStart();
+jobStart();
 matrixStart();
 verdictsStart();
 nodeStart();

@@ -23,7 +23,7 @@ const verdictClass = verdict => verdict === SKIP ? 'skip-v' : VERDICTS[verdict];
 const badge = (verdict, word) =>
   el('span', { class: 'badge ' + verdictClass(verdict) }, MARKS[verdict] + ' ' + (word || VERDICTS[verdict]));
 
-const nodeWord = node => !node.isConcluded || node.verdict === WARN ? VERDICTS[node.verdict]
+const nodeWord = node => !node.verdict ? 'not judged' : !node.isConcluded || node.verdict === WARN ? VERDICTS[node.verdict]
   : node.verdict === PASS ? (node.isCertified ? 'certified' : 'passed') : node.verdict === FAIL ? (node.isSuspect ? 'suspect' : 'failed') : 'unknown';
 
 /* Three significant digits, no exponents: 0.0417, 14.3, 196, 48200 */

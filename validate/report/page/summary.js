@@ -46,9 +46,9 @@ function attentionTable(list) {
 }
 
 function summaryStart() {
-  const title = D.run ? 'Run ' + D.run : 'Report';
+  const title = D.job ? 'Job ' + D.job : D.run ? 'Run ' + D.run : 'Report';
   byId('title').textContent = title;
-  byId('subtitle').textContent = [D.cluster && 'cluster ' + D.cluster, D.level && 'level ' + D.level,
+  byId('subtitle').textContent = [D.job && D.run && 'run ' + D.run, D.cluster && 'cluster ' + D.cluster, D.level && 'level ' + D.level,
     plural(N, 'node'), D.end && dateText(D.end), D.seconds && figure(D.seconds) + ' s'].filter(Boolean).join(' · ');
   byId('summary-h').textContent = headline();
   const count = wanted => nodes.filter(n => wanted(n.verdict) && !n.isSuspect).length;
