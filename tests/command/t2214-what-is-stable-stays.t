@@ -17,7 +17,7 @@ of_help() { # NAME: prints options and exit statuses of the help on standard inp
     local help
     help=$(cat)
     grep -oE '^  (-[A-Za-z], | {0,4})--[a-z0-9-]+' <<<"$help" | grep -oE -- '--[a-z0-9-]+' | sed "s/^/option $1 /"
-    sed -n '/^Exit status:/,/^Manual page:/p' <<<"$help" | tr '\n' ' ' | grep -oE '[:,;] [0-9]+ ' | tr -d ':,; ' |
+    sed -n '/^Exit status:/,/^Manual page:/{ /^Manual page:/!p }' <<<"$help" | grep -oE '\b[0-9]+\b' |
         sed "s/^/status $1 /"
 }
 table() { # WORD HEADING: prints the rows of a table of doc/records.md
@@ -34,7 +34,7 @@ stable() {
         echo "command $command"
         "$muster" "$command" --help | of_help "$command"
     done
-    "$muster" topology --fabric --help | of_help topology
+    "$muster" topology --fabric --help | of_help 'topology --fabric'
     for command in $programs; do
         "$top_builddir/muster-$command" --help </dev/null | of_help "muster-$command"
     done
@@ -48,7 +48,9 @@ if [ "${1-}" = --print ]; then
 fi
 
 names() { sed '/^key /s/=.*//' "$1" | sort -u; } # defaults may change
-for version in "$top_srcdir"/tests/fixtures/stable/*; do
+set -- "$top_srcdir"/tests/fixtures/stable/*
+ok 'an earlier version has its record' test -f "$1"
+for version; do
     is "$(comm -23 <(names "$version") <(names "$dir/now"))" '' "nothing of ${version##*/} is gone"
     sed -n 's/^key //p' "$version" >"$dir/muster.conf"
     like "$("$muster" conf --check -c "$dir/muster.conf" 2>&1)" ': good$' '... and its configuration is valid'
