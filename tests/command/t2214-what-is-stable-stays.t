@@ -29,7 +29,7 @@ stable() {
     table field Fields
     table row Tests
     awk '/^\.SH / { on = /FAULT CODES/ } on && /^\.B / { print "code", $2 }' "$top_builddir/doc/muster-codes.7"
-    "$muster" conf --json | jq -r '"key " + .key + "=" + .default' | sort -u
+    "$muster" conf --json | jq -r '"key " + .key + "=" + .default' | sed 's,=/.*/share/muster/,=/usr/share/muster/,' | sort -u
     for command in $("$muster" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
         echo "command $command"
         "$muster" "$command" --help | of_help "$command"
@@ -50,6 +50,7 @@ fi
 names() { sed '/^key /s/=.*//' "$1" | sort -u; } # defaults may change
 set -- "$top_srcdir"/tests/fixtures/stable/*
 ok 'an earlier version has its record' test -f "$1"
+is "$(grep -h '^key .*=/' "$@" | grep -vE '=/(etc|run|usr|var)/')" '' '... without a path of a build'
 for version; do
     is "$(comm -23 <(names "$version") <(names "$dir/now"))" '' "nothing of ${version##*/} is gone"
     sed -n 's/^key //p' "$version" >"$dir/muster.conf"
