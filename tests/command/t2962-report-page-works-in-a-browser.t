@@ -18,6 +18,7 @@ page() { # NAME NODES [OPTION...]
 page small 4 --per-leaf 2 --together 1 --fault slow-rail:n3:eth1
 page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
+page failed 4 --per-leaf 1 --fault slow-rail:n1:eth1 --fault uplink:leaf1:leaf2
 page readme 8 --per-leaf 4 --fault slow-rail:n3:eth1 --fault path:n2:n6:eth1
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
 page huge 4096 --rounds 8 --fault slow-rail:n3000:eth2

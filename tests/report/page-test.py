@@ -229,6 +229,12 @@ def job(browser):
     check('a certification has no section for a job', browser.run('return document.querySelector("#job").hidden'), True)
 
 
+def failed(browser):
+    browser.open(f'{work}/failed.html')
+    check('an uplink between failed nodes is marked, not only colored', browser.run('return document.querySelector("#between tbody tr td:nth-child(3)").innerText'), '✕ –')
+    check('the console is silent', browser.complaints(), [])
+
+
 def training(browser):
     browser.open(f'{work}/training.html')
     check('a run of the trainer is summed up', browser.text('#summary h2'), 'Trained 1000 steps, loss 5.00 to 2.00')
@@ -251,7 +257,7 @@ def sweep(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, phone, changes, job, training, sweep, none, others, picture, barriers):
+    for part in (small, table, theme, phone, changes, job, training, sweep, none, failed, others, picture, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')

@@ -66,7 +66,7 @@ function leafCard(leaf, name, between, uplinks) {
 function betweenTable(between, uplinks) {
   const table = el('table', {}, el('thead', {}, el('tr', {}, el('td', {}), ...D.leaves.map(n => el('th', { scope: 'col' }, n)))), el('tbody'));
   D.leaves.forEach((name, a) => table.tBodies[0].append(el('tr', {}, el('th', { scope: 'row' }, name), ...D.leaves.map((other, b) => {
-    const part = between[a][b], verdict = uplinks.get(name + ' ' + other) || 0, cell = el('td', {}, Number.isNaN(part) ? '–' : (verdict ? MARKS[verdict] + ' ' : '') + Math.round(100 * part) + ' %');
+    const part = between[a][b], verdict = uplinks.get(name + ' ' + other) || 0, cell = el('td', {}, (verdict ? MARKS[verdict] + ' ' : '') + (Number.isNaN(part) ? '–' : Math.round(100 * part) + ' %'));
     if (verdict) { cell.style.background = `var(--${VERDICTS[verdict]})`; cell.style.color = 'var(--bg)'; }
     else if (!Number.isNaN(part)) { const c = shareColour(part); cell.style.background = c.background; cell.style.color = c.ink; }
     return cell;
