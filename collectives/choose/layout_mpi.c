@@ -44,9 +44,10 @@ struct layout *layout_find(MPI_Comm comm, struct error *err)
     if (find_location(comm, rank, &own) != MPI_SUCCESS)
         status = error_set(err, "MPI does not report where ranks run");
     if (collective_agree(comm, status, err) == 0 && all != NULL) {
-        PMPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
-        layout = layout_make(ranks, all[0].node, all[0].leaf, sizeof *all);
-        if (layout == NULL)
+        if (PMPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm) !=
+            MPI_SUCCESS)
+            error_set(err, "MPI_Allgather failed");
+        else if (!(layout = layout_make(ranks, all[0].node, all[0].leaf, sizeof *all)))
             error_set(err, "out of memory");
     }
     free(all);

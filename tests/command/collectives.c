@@ -549,6 +549,32 @@ static int make_tuned_comm(const void *tuned, struct error *err)
     return status;
 }
 
+static bool gather_fails;
+
+int __real_PMPI_Allgather(const void *in, int count, MPI_Datatype type, void *out, int counts,
+                          MPI_Datatype types, MPI_Comm comm);
+int __wrap_PMPI_Allgather(const void *in, int count, MPI_Datatype type, void *out, int counts,
+                          MPI_Datatype types, MPI_Comm comm);
+int __wrap_PMPI_Allgather(const void *in, int count, MPI_Datatype type, void *out, int counts,
+                          MPI_Datatype types, MPI_Comm comm)
+{
+    return gather_fails ? MPI_ERR_OTHER
+                        : __real_PMPI_Allgather(in, count, type, out, counts, types, comm);
+}
+
+/* With an error handler that returns: no rank takes what it did not get for a layout. */
+static void test_layout_without_gather(void)
+{
+    struct error err = {""};
+    struct layout *layout;
+
+    gather_fails = true;
+    layout = layout_find(MPI_COMM_WORLD, &err);
+    gather_fails = false;
+    check(layout == NULL && err.text[0] != '\0', "no layout", "of ranks that MPI did not gather");
+    layout_free(layout);
+}
+
 struct measured {
     struct layout *layout;
     struct machine machine; /* without benchmarks */
@@ -621,6 +647,7 @@ int main(int argc, char **argv)
     test_refusals(collective, &buffers);
     if (argc > 1 && strcmp(argv[1], "failures") == 0)
         test_memory();
+    test_layout_without_gather();
     test_ring_order(&buffers);
     collective_destroy(collective);
     free(buffers.in);
