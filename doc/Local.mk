@@ -6,8 +6,8 @@ dist_doc_DATA = doc/architecture.md doc/extending.md doc/attribution.md doc/code
 # Schemas for programs. That of records is made from the page for people.
 dist_doc_DATA += doc/certificate.schema.json doc/conf.schema.json
 EXTRA_DIST += doc/records.awk
-# the picture in README.md, made by t2962
-EXTRA_DIST += doc/report.png
+# the picture in README.md and its words, made by t2962
+EXTRA_DIST += doc/report.png doc/report.txt
 doc_DATA = doc/records.schema.json
 CLEANFILES += doc/records.schema.json
 doc/records.schema.json: doc/records.md doc/records.awk

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """page-test.py DIRECTORY - tests the pages of t2962 in a browser. Prints a line for each check: ok or
 not, its name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages;
-DIR/report.png is doc/report.png, the picture in the README.
+DIR/report.png is doc/report.png, the picture in the README, and DIR/report.txt is doc/report.txt, its words.
 MUSTER_AXE=FILE, the axe.min.js of axe-core (github.com/dequelabs/axe-core), also looks for barriers with it."""
 import base64
+import difflib
 import os
 import sys
 
@@ -131,10 +132,15 @@ def phone(browser):
 def picture(browser):
     browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setDeviceMetricsOverride', 'params': {'width': 1120, 'height': 1160, 'deviceScaleFactor': 1, 'mobile': False}})
     browser.open(f'{work}/readme.html')
-    now = f'{pictures or work}/report.png'
-    browser.screenshot(now, whole=False)
+    now, kept = f'{pictures or work}/report', os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../doc/report')
+    browser.screenshot(now + '.png', whole=False)
+    words = browser.run('return [...document.querySelectorAll("header, #summary, #links > :not(#worst-h, #worst-h ~ *)")].map(e => e.innerText).join("\\n").trim().replace(/\\s*\\n\\s*/g, "\\n") + "\\n"')
+    with open(now + '.txt', 'w', encoding='utf-8') as file:
+        file.write(words)
+    with open(kept + '.txt', encoding='utf-8') as file:
+        check('the picture in the README has the words of the page', list(difflib.unified_diff(file.read().split('\n'), words.split('\n'), n=0, lineterm='')), [])
     urls = []
-    for path in (now, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../doc/report.png')):
+    for path in (now + '.png', kept + '.png'):
         with open(path, 'rb') as file:
             urls.append('data:image/png;base64,' + base64.b64encode(file.read()).decode())
     # both made small, where neither fonts nor edges count
@@ -257,7 +263,7 @@ def sweep(browser):
 
 browser = Browser()
 try:
-    for part in (small, table, theme, phone, changes, job, training, sweep, none, failed, others, picture, barriers):
+    for part in (picture, small, table, theme, phone, changes, job, training, sweep, none, failed, others, barriers):
         part(browser)
     for name in ('small', 'medium', 'large', 'training') if pictures else ():
         browser.open(f'{work}/{name}.html')
