@@ -69,12 +69,15 @@ bool watch_has_samples(const struct watch *watch)
     return false;
 }
 
+double watch_unheard_s(const struct judging *judging, const struct watch_node *node)
+{
+    return judging->now_s - (node->count ? node->times_s[(node->count - 1) % WATCH_WINDOW]
+                                         : judging->watch->began_s);
+}
+
 bool watch_is_silent(const struct judging *judging, const struct watch_node *node)
 {
-    double heard_s =
-        node->count ? node->times_s[(node->count - 1) % WATCH_WINDOW] : judging->watch->began_s;
-
-    return judging->now_s - heard_s > watch_silence_s(judging->watch);
+    return watch_unheard_s(judging, node) > watch_silence_s(judging->watch);
 }
 
 bool watch_is_busy(const struct watch *watch, const struct watch_node *node)
@@ -170,7 +173,10 @@ static void count_nodes(struct judging *judging)
         if (watch_is_busy(watch, node))
             judging->busy = node->name;
         judging->ready += watch_sample_before(node) != NULL;
-        judging->moving += isnan(node->quiet_since_s);
+        if (isnan(node->quiet_since_s) && watch_unheard_s(judging, node) > 2 * watch->interval_s)
+            judging->late++;
+        else
+            judging->moving += isnan(node->quiet_since_s);
         judging->moved += node->has_moved;
         judging->uncounted += watch_is_uncounted(node);
         judging->quiet_s =

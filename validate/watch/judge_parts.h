@@ -13,9 +13,10 @@ struct judging {
     double now_s;
     struct watch_verdict *verdict;
     size_t silent;                      /* nodes that send no samples; not counted below */
+    size_t late;                        /* nodes whose next sample is overdue; they do not move */
     size_t ranks, moving, moved, ready; /* ranks; the others count nodes */
     size_t uncounted;                   /* nodes on which data may move uncounted */
-    double quiet_s;                     /* for how long no rail has carried data */
+    double quiet_s;                     /* for how long no rail has carried data; 0: one may */
     double patience_s;
     const char *busy; /* a node whose ranks wait for processors, or NULL */
 };
@@ -27,6 +28,9 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
         struct watch_finding *made_ = watch_finding_add(judging, verdict, code, node, part);       \
         text_put(made_->message, sizeof made_->message, __VA_ARGS__);                              \
     } while (0)
+
+/* Returns the time since the node's last sample, or since the watch began. */
+double watch_unheard_s(const struct judging *judging, const struct watch_node *node);
 
 /* Whether the node sends no samples. */
 bool watch_is_silent(const struct judging *judging, const struct watch_node *node);

@@ -10,7 +10,8 @@
  * that does not answer NCCL, and which may be the only one that sends no samples; or NULL. */
 static bool is_quiet_without(const struct judging *judging, const struct watch_node *missing)
 {
-    return judging->moving == 0 && judging->uncounted == 0 && judging->watch->node_count > 1 &&
+    return judging->moving == 0 && judging->uncounted == 0 && judging->late == 0 &&
+           judging->watch->node_count > 1 &&
            (judging->silent == 0 ||
             (judging->silent == 1 && missing && watch_is_silent(judging, missing)));
 }
@@ -76,12 +77,16 @@ static bool is_common(const struct judging *judging, size_t count)
     return count > 1 && 2 * count > judging->ranks;
 }
 
-/* Whether the rank existed until about when the traffic stopped; both times are known only to an
- * interval. */
+/* Returns how far apart two times may be that count as one; each is known only to an interval. */
+static double together_s(const struct judging *judging)
+{
+    return WATCH_RECENT_S + 2 * judging->watch->interval_s;
+}
+
+/* Whether the rank existed until about when the traffic stopped. */
 static bool is_of_hang(const struct judging *judging, const struct watch_seen *rank)
 {
-    return rank->seen_s >=
-           judging->now_s - judging->quiet_s - WATCH_RECENT_S - 2 * judging->watch->interval_s;
+    return rank->seen_s >= judging->now_s - judging->quiet_s - together_s(judging);
 }
 
 /* Reports the condition of a rank. Ranks may end before others, or wait for files. That is no fault
@@ -280,6 +285,22 @@ static bool has_rank(const struct judging *judging, const struct watch_node *nod
     return false;
 }
 
+/* Returns the only node without samples if these and the data of all others stopped together; or
+ * NULL. */
+static const struct watch_node *gone_with_data(const struct judging *judging)
+{
+    for (size_t i = 0; judging->silent == 1 && i < judging->watch->node_count; i++) {
+        const struct watch_node *node = &judging->watch->nodes[i];
+
+        if (watch_is_silent(judging, node))
+            return node->has_moved && fabs(watch_unheard_s(judging, node) - judging->quiet_s) <=
+                                          together_s(judging)
+                       ? node
+                       : NULL;
+    }
+    return NULL;
+}
+
 /* Returns the node whose rails went quiet two intervals or more before those of all others, or
  * NULL. Nodes whose ranks have ended do not count. */
 static const struct watch_node *first_quiet(const struct judging *judging)
@@ -370,6 +391,12 @@ void watch_judge_quiet(struct judging *judging)
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "collecting samples");
         return;
     }
+    if (judging->late > 0) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "samples of %zu of %zu nodes are overdue, and no data moves on the others",
+                judging->late, judging->watch->node_count);
+        return;
+    }
     if (judging->quiet_s < judging->patience_s) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
                 "no rail has carried data for %.0f s; a hang counts after %.0f s", waited_s,
@@ -409,13 +436,15 @@ void watch_judge_quiet(struct judging *judging)
         return;
     }
     if (!is_outlier)
-        node = judging->silent > 0 ? NULL : first_quiet(judging);
+        node = judging->silent > 0 ? gone_with_data(judging) : first_quiet(judging);
     FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part.text,
             "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
             is_outlier && is_idle ? "this rank sleeps while all others work or poll"
             : is_outlier          ? "this rank works while all others sleep"
-            : node                ? "this node was the first without"
+            : judging->silent > 0 && node
+                ? "since then this node sends no samples: it is frozen or cut off"
             : judging->silent > 0 ? "it may wait for a node that sends no samples"
+            : node                ? "this node was the first without"
                                   : "no rank or node differs from the others");
 }
 

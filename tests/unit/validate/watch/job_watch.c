@@ -275,12 +275,36 @@ static void test_stopped_ranks(void)
     job_begin(20);
     nodes[2].is_silent = true;
     set_no_data();
+    finds_after(8, "unknown not_measured", "a job is not known to go on once samples are overdue");
+    ok(!verdict.is_settled, "... and the verdict may change");
+    nodes[2].is_silent = false;
+    nodes[2].mbps[0] = 100;
+    finds_after(4, "pass", "... but it does when they come");
+    nodes[2].is_silent = true;
     watch_for(120);
     for (size_t i = 0; i < verdict.count; i++)
         ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n3") == 0,
            "nodes that wait for a frozen one are not named: %s", verdict.findings[i].message);
-    is_str(finding_text(), "fail job_hung", "... but their job hangs");
-    has_str(verdict.line, "sends no samples", "... perhaps because of that node");
+    is_str(finding_text(), "fail job_hung n3",
+           "... but the frozen one is, as data stopped with it");
+    has_str(verdict.line, "sends no samples", "... with the reason");
+
+    for (int is_before = 0; is_before <= 1; is_before++) {
+        job_begin(20);
+        set_each(mbps[0] = nodes[i].mbps[1] = is_before ? 100 : 0);
+        nodes[2].is_silent = is_before;
+        watch_for(24);
+        nodes[2].is_silent = true;
+        set_no_data();
+        finds_after(40, "fail job_hung", "a node without samples %s data stopped is not named",
+                    is_before ? "long before" : "since long after");
+        has_str(verdict.line, "sends no samples", "... only that there is one");
+    }
+
+    job_begin(20);
+    nodes[2].is_silent = nodes[3].is_silent = true;
+    set_no_data();
+    finds_after(50, "fail job_hung", "nor are two nodes without samples");
 
     for (int ends = 0; ends <= 1; ends++) {
         job_begin(20);
@@ -289,7 +313,7 @@ static void test_stopped_ranks(void)
         nodes[1].has_none = ends;
         nodes[1].state = 'D';
         nodes[1].cpu = 0;
-        finds_after(50, "fail job_hung",
+        finds_after(50, "fail job_hung n1",
                     "a rank that waits for a file or has ended does not hide a hang beside a node "
                     "without samples");
         for (size_t i = 0; i < verdict.count; i++)
@@ -477,7 +501,8 @@ static void test_connections(void)
     watch_for(6);
     set_no_data();
     nodes[2].is_silent = true;
-    finds_after(14, "pass", "the last rates are not judged while the job waits for a silent node");
+    finds_after(14, "unknown not_measured",
+                "the last rates are not judged while the job waits for a silent node");
     job_begin(0);
     nodes[2].flow_mbps[1] = 0;
     finds_after(24, "pass", "a connection not limited by the network has no rate");
@@ -776,7 +801,7 @@ static void test_communicators(void)
     nodes[1].is_silent = true;
     set_no_data();
     report_missing_for_long();
-    is_str(finding_text(), "fail job_hung", "... nor if another node sends none");
+    is_str(finding_text(), "fail job_hung n2", "... nor if another node sends none, which is");
 
     job_begin(20);
     ras_add("missing.json", 0);
