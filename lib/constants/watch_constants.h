@@ -17,8 +17,9 @@ ROW(real, WATCH_QUEUED_LIMIT, 0.25, "ratio", "chosen 2026-11", "share of its tim
 ROW(real, WATCH_RAIL_LIMIT, 0.5, "ratio", "chosen 2026-11", "share of the traffic of the node's other rails below which a rail carries too little") \
 ROW(real, WATCH_RAIL_PEERS, 0.7, "ratio", "chosen 2026-11", "share above which the rail is good on a node: with enough such nodes, a rail that carries too little is at fault") \
 ROW(integer, WATCH_LINK_ERRORS, 10, "count", "chosen 2026-11", "damaged frames of a rail while it is watched that are too many: a few are normal") \
-ROW(real, WATCH_FLOWS_S, 20, "s", "chosen 2026-11", "time over which rates of TCP connections are taken") \
-ROW(integer, WATCH_FLOW_SAMPLES, 3, "samples", "chosen 2026-11", "least samples of a connection for a rate") \
+ROW(real, WATCH_FLOWS_S, 30, "s", "chosen 2026-11", "time over which rates of TCP connections are taken, and longer for WATCH_FLOW_WINDOW samples") \
+ROW(integer, WATCH_FLOW_WINDOW, 15, "samples", "chosen 2026-11", "least samples over which rates of TCP connections are taken") \
+ROW(integer, WATCH_FLOW_SAMPLES, 8, "samples", "chosen 2026-11", "least samples of a connection for a rate") \
 ROW(integer, WATCH_FLOW_BYTES, 100000, "bytes", "chosen 2026-11", "least data that a connection sends between two samples for a new rate") \
 ROW(real, WATCH_RAS_S, 10, "s", "chosen 2026-11", "interval of queries to NCCL, and time for which it names the same rank until that counts") \
 ROW(real, WATCH_RAS_DEADLINE_S, 6, "s", "chosen 2026-11", "time limit for NCCL's answer: it waits 2 s for a process that does not answer, and as long again") \

@@ -177,6 +177,7 @@ static void count_nodes(struct judging *judging)
             judging->late++;
         else
             judging->moving += isnan(node->quiet_since_s);
+        judging->unrated += newest && newest->flow_count > 0 && node->count <= WATCH_FLOW_WINDOW;
         judging->moved += node->has_moved;
         judging->uncounted += watch_is_uncounted(node);
         judging->quiet_s =
@@ -230,7 +231,8 @@ static void conclude(struct judging *judging)
     verdict->verdict = worst ? worst->verdict : VERDICT_PASS;
     verdict->is_settled =
         verdict->verdict == VERDICT_FAIL || is_over ||
-        (judging->moving > 0 && judging->ready + judging->silent == watch->node_count);
+        (judging->moving > 0 && judging->ready + judging->silent == watch->node_count &&
+         (judging->unrated == 0 || verdict->verdict == VERDICT_WARN));
     if (worst)
         text_put(verdict->line, sizeof verdict->line, "%s%s%s", worst->node ? worst->node : "",
                  worst->node ? ": " : "", worst->message);

@@ -13,6 +13,7 @@ struct judging {
     double now_s;
     struct watch_verdict *verdict;
     size_t silent;                      /* nodes that send no samples; not counted below */
+    size_t unrated;                     /* nodes whose TCP connections have no rate yet */
     size_t late;                        /* nodes whose next sample is overdue; they do not move */
     size_t ranks, moving, moved, ready; /* ranks; the others count nodes */
     size_t uncounted;                   /* nodes on which data may move uncounted */

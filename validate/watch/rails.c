@@ -128,34 +128,43 @@ static const struct watch_flow *flow_find(const struct watch_sample *sample,
     return NULL;
 }
 
-/* Returns the median rate of a flow of the newest sample, over the samples between which it sent;
- * NAN: too few. */
-static double flow_mbps(const struct watch_node *node, const struct watch_flow *flow)
+/* Returns the highest rate of a flow of the newest sample, over the samples of these windows
+ * between which it sent; NAN: too few. Load, other traffic and short bursts lower the rate of a
+ * good path; nothing raises that of a slow one for long. So the highest is the rate of the path, as
+ * BBR takes it (Cardwell et al., ACM Queue 14(5), 2016), and a flow is slow only if it was so each
+ * time. Rates limited by the application do not count, as there. */
+static double flow_mbps(const struct watch_node *node, const struct watch_flow *flow,
+                        size_t windows)
 {
-    double rates[WATCH_WINDOW];
+    double highest = 0;
     size_t count = 0;
     const struct watch_sample *newest = watch_newest(node), *sample;
     size_t place = (size_t)(flow - newest->flows);
 
-    for (size_t age = 0;
-         (sample = watch_sample_at(node, age)) && newest->time_s - sample->time_s <= WATCH_FLOWS_S;
+    for (size_t age = 0; (sample = watch_sample_at(node, age)) &&
+                         (age < windows * WATCH_FLOW_WINDOW ||
+                          newest->time_s - sample->time_s <= (double)windows * WATCH_FLOWS_S);
          age++) {
         const struct watch_flow *now = flow_find(sample, flow, place),
                                 *before = flow_find(watch_sample_at(node, age + 1), flow, place);
 
-        if (now && before && now->mbps > 0 && now->bytes > before->bytes + WATCH_FLOW_BYTES)
-            rates[count++] = now->mbps;
+        if (now && before && now->mbps > 0 && now->bytes > before->bytes + WATCH_FLOW_BYTES) {
+            highest = fmax(highest, now->mbps);
+            count++;
+        }
     }
-    return count >= WATCH_FLOW_SAMPLES ? statistics_median(rates, count) : NAN;
+    return count >= windows * WATCH_FLOW_SAMPLES ? highest : NAN;
 }
 
 /* A rail as an end of flows. */
 struct flow_end {
     const struct watch_node *node;
     const char *rail;
-    bool is_shared; /* another rail has its address: a flow to it has an unknown peer */
-    size_t slow, all;
-    double mbps, median;    /* of its slowest flow: the rate, and the median of the flow's rail */
+    bool is_shared;         /* another rail has its address: a flow to it has an unknown peer */
+    size_t slow, all;       /* flows */
+    size_t newly;           /* slow flows that are not known to be slow in the window before */
+    double mbps;            /* of its slowest flow */
+    double median;          /* what its flows are compared with; NAN: too few; 0: not set yet */
     double sends, receives; /* the slowest flow that is not low, out and in, in Mb/s; or INFINITY */
 };
 
@@ -168,7 +177,7 @@ struct ends {
 
 /* A flow that has a rate. */
 struct rated {
-    double mbps, median;        /* median of the flows of its rail; NAN: too few; 0: not set yet */
+    double mbps, lasting_mbps;  /* over one window and over two */
     struct flow_end *from, *to; /* to NULL: no rail, or several rails have the address */
 };
 
@@ -211,25 +220,45 @@ static size_t flows_rate(const struct watch *watch, const struct ends *ends, str
 
         for (size_t k = 0; newest && isnan(node->quiet_since_s) && k < newest->flow_count; k++) {
             const struct watch_flow *flow = &newest->flows[k];
-            double mbps = flow_mbps(node, flow);
+            double mbps = flow_mbps(node, flow, 1);
             const struct watch_rail *rail = watch_rail_find(newest, flow->rail);
             long peer = name_index_find(&ends->index, flow->peer);
 
             if (isnan(mbps) || !rail || !GROW(*flows, count))
                 continue;
-            (*flows)[count++] =
-                (struct rated){mbps, 0, &ends->rows[own + (size_t)(rail - newest->rails)],
-                               peer >= 0 && !ends->rows[peer].is_shared ? &ends->rows[peer] : NULL};
+            (*flows)[count] = (struct rated){
+                mbps, flow_mbps(node, flow, 2), &ends->rows[own + (size_t)(rail - newest->rails)],
+                peer >= 0 && !ends->rows[peer].is_shared ? &ends->rows[peer] : NULL};
+            (*flows)[count].from->all++;
+            if ((*flows)[count].to)
+                (*flows)[count].to->all++;
+            count++;
         }
         own += newest ? newest->rail_count : 0;
     }
     return count;
 }
 
-/* Sets the median of each flow. Rails may differ in speed by design, so each rail has its own
- * median. A rail with few flows has the median of all flows if most flows are near it. rates: room
- * for count. */
-static void medians_find(struct rated *flows, size_t count, double *rates)
+/* Sets rates to those of the rail's flows that are not of the end; NULL: of all. Returns their
+ * number. */
+static size_t rates_without(const struct flow_end *end, const char *rail, const struct rated *flows,
+                            size_t count, double *rates)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(flows[i].from->rail, rail) == 0 &&
+            (!end || (flows[i].from != end && flows[i].to != end)))
+            rates[found++] = flows[i].mbps;
+    return found;
+}
+
+/* Sets the median of each end. Rails may differ in speed by design, so each rail has its own
+ * median. A rail with few flows has the median of all flows if most flows are near it. An end that
+ * has a third of the rail's flows or more has the median of the rest: with its own, a slow hub of
+ * the job would be compared with itself. rates: room for count. */
+static void medians_find(const struct ends *ends, const struct rated *flows, size_t count,
+                         double *rates)
 {
     size_t near = 0;
     double all;
@@ -241,43 +270,48 @@ static void medians_find(struct rated *flows, size_t count, double *rates)
         near += flows[i].mbps >= WATCH_RAIL_LIMIT * all && flows[i].mbps * WATCH_RAIL_LIMIT <= all;
     if (4 * near < 3 * count)
         all = NAN;
-    for (size_t i = 0; i < count; i++) {
-        size_t alike = 0;
+    for (size_t i = 0; i < ends->count; i++) {
+        const char *rail = ends->rows[i].rail;
+        size_t alike, rest;
         double median;
 
-        if (flows[i].median != 0)
+        if (ends->rows[i].median != 0)
             continue;
-        for (size_t k = i; k < count; k++)
-            if (strcmp(flows[k].from->rail, flows[i].from->rail) == 0)
-                rates[alike++] = flows[k].mbps;
+        alike = rates_without(NULL, rail, flows, count, rates);
         median = alike < 4 ? all : statistics_median(rates, alike);
-        for (size_t k = i; k < count; k++)
-            if (strcmp(flows[k].from->rail, flows[i].from->rail) == 0)
-                flows[k].median = median;
+        for (size_t k = i; k < ends->count; k++) {
+            struct flow_end *end = &ends->rows[k];
+
+            if (strcmp(end->rail, rail) != 0)
+                continue;
+            end->median = median;
+            if (alike >= 4 && 3 * end->all >= alike &&
+                (rest = rates_without(end, rail, flows, count, rates)) >= 2)
+                end->median = statistics_median(rates, rest);
+        }
     }
 }
 
-static bool is_low(const struct rated *flow)
+static bool is_low(const struct rated *flow, double median)
 {
-    return flow->mbps < WATCH_RAIL_LIMIT * flow->median;
+    return flow->mbps < WATCH_RAIL_LIMIT * median;
 }
 
-/* Whether the flow is low, and not by sharing a rail: that would slow the others there, too. */
-static bool is_slow(const struct rated *flow)
+/* Whether the flow is low for either end. */
+static bool is_low_for_one(const struct rated *flow)
 {
-    double others = fmin(flow->from->sends, flow->to ? flow->to->receives : INFINITY);
-
-    return is_low(flow) && flow->mbps < WATCH_RAIL_LIMIT * others;
+    return is_low(flow, flow->from->median) || (flow->to && is_low(flow, flow->to->median));
 }
 
 static void end_take(struct flow_end *end, const struct rated *flow)
 {
-    end->all++;
-    end->slow += is_slow(flow);
-    if (is_slow(flow) && (end->mbps == 0 || flow->mbps < end->mbps)) {
-        end->mbps = flow->mbps;
-        end->median = flow->median;
-    }
+    double others = fmin(flow->from->sends, flow->to ? flow->to->receives : INFINITY);
+
+    /* not by sharing a rail: that would slow the others there, too */
+    if (!is_low(flow, end->median) || !is_low(flow, others))
+        return;
+    end->mbps = end->slow++ == 0 ? flow->mbps : fmin(end->mbps, flow->mbps);
+    end->newly += !(flow->lasting_mbps < WATCH_RAIL_LIMIT * end->median);
 }
 
 /* other: the other end, if it or the path to it may be the cause as well; else NULL. */
@@ -290,14 +324,14 @@ static void end_print(struct judging *judging, const struct flow_end *end,
     FINDING(judging, is_busy ? VERDICT_UNKNOWN : VERDICT_WARN, FAULT_RAIL_STRAGGLES,
             end->node->name, end->rail,
             "%zu of %zu TCP connections by %s are slow: the least sends at %.0f Mb/s, the median "
-            "of the job's by that rail at %.0f%s%s%s",
+            "of others by that rail at %.0f%s%s%s",
             end->slow, end->all, end->rail, end->mbps, end->median,
             other ? "; it may be the path to " : "", other ? other->node->name : "",
             is_busy ? "; but ranks wait for processors: the machine is busy" : "");
 }
 
 /* Reports the rail most of whose flows, in and out, are slow; or the two rails between which all
- * slow flows are. */
+ * slow flows are, once these were slow for so long that the others of either rail would be, too. */
 void watch_judge_flows(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
@@ -311,9 +345,9 @@ void watch_judge_flows(struct judging *judging)
     if (ends_make(watch, &ends) != 0 || (count = flows_rate(watch, &ends, &flows)) == 0 ||
         !(rates = calloc(count, sizeof *rates)))
         goto done;
-    medians_find(flows, count, rates);
+    medians_find(&ends, flows, count, rates);
     for (size_t i = 0; i < count; i++) {
-        if (is_low(&flows[i]))
+        if (is_low_for_one(&flows[i]))
             continue;
         flows[i].from->sends = fmin(flows[i].from->sends, flows[i].mbps);
         if (flows[i].to)
@@ -336,10 +370,12 @@ void watch_judge_flows(struct judging *judging)
         }
     }
     is_path = next && next->slow == worst->slow && slow == 2 * worst->slow;
-    if (worst->slow > 0 && (2 * worst->slow > worst->all || is_path))
+    if (worst->slow > 0 &&
+        (is_path ? worst->newly + next->newly == 0 : 2 * worst->slow > worst->all)) {
         end_print(judging, worst, is_path ? next : NULL);
-    if (worst->slow > 0 && is_path)
-        end_print(judging, next, worst);
+        if (is_path)
+            end_print(judging, next, worst);
+    }
 done:
     free(rates);
     free(flows);

@@ -179,6 +179,8 @@ static void test_running_jobs(void)
     is_str(finding_text(), "unknown not_measured", "after one sample nothing is known");
     ok(!verdict.is_settled, "... and the verdict may change");
     finds_after(14, "pass", "all ranks work and all rails carry data: pass");
+    ok(!verdict.is_settled, "... but the rates of connections are not known yet");
+    finds_after(16, "pass", "... nor is anything found when they are");
     ok(verdict.is_settled, "... with certainty");
     set_no_data();
     finds_after(20, "unknown not_measured", "a pause is no hang");
@@ -464,11 +466,57 @@ static void test_unread_data(void)
     finds_after(14, "unknown process_slow", "... if most nodes have unread data none is");
 }
 
+static char *fixture_text(const char *directory, const char *name)
+{
+    const char *source = getenv("top_srcdir");
+    char path[4096];
+    FILE *stream;
+    char *text;
+    struct error err;
+
+    snprintf(path, sizeof path, "%s/tests/fixtures/%s/%s", source ? source : ".", directory, name);
+    stream = fopen(path, "re");
+    if (!stream)
+        return strdup("");
+    text = read_to_end(fileno(stream), 1 << 20, &err);
+    fclose(stream);
+    return text ? text : strdup("");
+}
+
+/* Judges recorded samples after each round, and returns the first finding, else the verdict. */
+static const char *first_finding(const char *name)
+{
+    struct watch_sample sample;
+    char *text = fixture_text("watch", name), *rest = NULL;
+
+    job_begin_on("n[1-4]");
+    verdict = (struct watch_verdict){0};
+    now_s = INFINITY;
+    for (char *line = strtok_r(text, "\n", &rest);
+         verdict.count == 0 && line && watch_sample_parse(line, &sample) == 0;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (sample.time_s > now_s + interval_s / 2 && watch.nodes[0].count > 5)
+            watch_judge(&watch, now_s, &verdict);
+        now_s = sample.time_s;
+        watch_add(&watch, (size_t)(sample.node[1] - '1'), &sample, now_s);
+    }
+    free(text);
+    return finding_text();
+}
+
+static void test_recorded_jobs(void)
+{
+    is_str(first_finding("busy"), "pass", "no good path of a busy machine is named");
+    is_str(first_finding("slow-rail"), "warn rail_straggles n1 eth1",
+           "a slow rail that most connections share is named first, and not one end of a path");
+}
+
 static void test_connections(void)
 {
     job_begin(0);
     nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
-    finds_after(20, "warn rail_straggles n3 eth2",
+    finds_after(14, "pass", "a few rates are no measurement");
+    finds_after(8, "warn rail_straggles n3 eth2",
                 "a rail with slow connections in and out is named");
     nodes[2].queued = 0.5;
     finds_after(20, "unknown rail_straggles n3 eth2", "... on a busy node it is unknown");
@@ -476,38 +524,45 @@ static void test_connections(void)
     nodes[3].queued = 0.5;
     finds_after(20, "warn rail_straggles n3 eth2", "... but not if another node is busy");
     set_healthy();
-    finds_after(24, "pass", "... and not after that");
+    finds_after(2, "pass", "... and not after that");
     nodes[2].flow_mbps[1] = 45;
-    finds_after(24, "warn rail_straggles n3 eth2", "a rail with one slow connection is named");
+    finds_after(56, "pass", "a connection that has been slow for less than two windows is not");
+    finds_after(6, "warn rail_straggles n3 eth2", "a rail with one slow connection is named");
     has_str(verdict.line, "it may be the path to n4", "... with the path as another explanation");
     set_each(flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45);
-    finds_after(24, "pass", "equally slow connections are no rail's fault");
+    finds_after(62, "pass", "equally slow connections are no rail's fault");
     set_healthy();
     nodes[0].far_mbps = nodes[1].far_mbps = 45;
-    finds_after(24, "pass", "nor are slow connections without a common end");
+    finds_after(62, "pass", "nor are slow connections without a common end");
     set_healthy();
     nodes[0].flow_mbps[0] = 95;
     nodes[0].far_mbps = 80;
-    finds_after(24, "pass", "nor is a path slow whose connection shares a rail with another");
+    finds_after(62, "pass", "nor is a path slow whose connection shares a rail with another");
     nodes[0].flow_mbps[0] = 190;
     nodes[0].far_mbps = 45;
-    finds_after(24, "warn rail_straggles n1 eth1", "... but one that is slow beside the other");
+    finds_after(62, "warn rail_straggles n1 eth1", "... but one that is slow beside the other");
     set_healthy();
     set_each(flow_mbps[1] = 18);
-    finds_after(24, "pass", "nor is a rail slow whose speed differs from the others");
+    finds_after(62, "pass", "nor is a rail slow whose speed differs from the others");
     set_healthy();
     job_begin(20);
     nodes[0].flow_mbps[1] = 45;
-    watch_for(6);
+    watch_for(60);
     set_no_data();
     nodes[2].is_silent = true;
     finds_after(14, "unknown not_measured",
                 "the last rates are not judged while the job waits for a silent node");
     job_begin(0);
     nodes[2].flow_mbps[1] = 0;
-    finds_after(24, "pass", "a connection not limited by the network has no rate");
+    finds_after(62, "pass", "a connection not limited by the network has no rate");
     nodes[2].flow_mbps[1] = 45;
-    finds_after(4, "pass", "... nor has one with two samples");
+    finds_after(14, "pass", "... nor has one with few samples");
+
+    job_begin(0);
+    nodes[1].far_mbps = nodes[3].far_mbps = 0;
+    nodes[0].flow_mbps[0] = nodes[3].flow_mbps[0] = nodes[0].far_mbps = nodes[2].far_mbps = 45;
+    finds_after(20, "warn rail_straggles n1 eth1",
+                "a slow rail is named that has most connections of all");
 }
 
 static void test_stragglers(void)
@@ -545,26 +600,9 @@ static void test_stragglers(void)
 
 /* ---------------------------------------------------------------- NCCL */
 
-static char *fixture_text(const char *name)
-{
-    const char *source = getenv("top_srcdir");
-    char path[4096];
-    FILE *stream;
-    char *text;
-    struct error err;
-
-    snprintf(path, sizeof path, "%s/tests/fixtures/ras/%s", source ? source : ".", name);
-    stream = fopen(path, "re");
-    if (!stream)
-        return strdup("");
-    text = read_to_end(fileno(stream), 1 << 20, &err);
-    fclose(stream);
-    return text ? text : strdup("");
-}
-
 static struct ras fixture_parse(const char *name)
 {
-    char *text = fixture_text(name);
+    char *text = fixture_text("ras", name);
     struct ras ras = {0};
 
     is_int(ras_parse(text, &ras), 0, "%s is read", name);
@@ -616,7 +654,7 @@ static void test_ras_answers(void)
 static void *serve_fixture(void *context)
 {
     int *pair = context, fd = accept(pair[0], NULL, NULL);
-    char request[256], *text = fixture_text("behind.json");
+    char request[256], *text = fixture_text("ras", "behind.json");
     ssize_t got = 0, more;
 
     while (!memmem(request, (size_t)got, "STATUS\n", 7) &&
@@ -936,6 +974,7 @@ int main(void)
     test_stragglers();
     test_unread_data();
     test_connections();
+    test_recorded_jobs();
     test_ras_answers();
     test_ras_port();
     keeps_few_communicators();
