@@ -7,10 +7,13 @@
  *   training DIRECTORY
  *
  * Rank 0 writes the number of the step to DIRECTORY/step. While DIRECTORY/fault exists, it has a
- * line "WHAT RANK", and that rank spins       uses a processor and does not go on sleeps      does
- * not go on blocked     is blocked in the kernel (state D, by vfork) straggles   computes for 1.5 s
- * more in each step dawdles     sleeps for 1.5 s more in each step checkpoint  writes
- * DIRECTORY/checkpoint for 15 s, once
+ * line "WHAT RANK", and that rank
+ * - spins: uses a processor and does not go on
+ * - sleeps: does not go on
+ * - blocked: is blocked in the kernel (state D, by vfork)
+ * - straggles: computes for 1.5 s more in each step
+ * - dawdles: sleeps for 1.5 s more in each step
+ * - checkpoint: writes DIRECTORY/checkpoint for 15 s, once
  */
 #define _GNU_SOURCE
 #include <mpi.h>
