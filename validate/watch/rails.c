@@ -128,15 +128,16 @@ static const struct watch_flow *flow_find(const struct watch_sample *sample,
     return NULL;
 }
 
-/* Returns the highest rate of a flow of the newest sample, over the samples of these windows
+/* Returns the second highest rate of a flow of the newest sample, over the samples of these windows
  * between which it sent; NAN: too few. Load, other traffic and short bursts lower the rate of a
- * good path; nothing raises that of a slow one for long. So the highest is the rate of the path, as
- * BBR takes it (Cardwell et al., ACM Queue 14(5), 2016), and a flow is slow only if it was so each
- * time. Rates limited by the application do not count, as there. */
+ * good path; nothing raises that of a slow one for long. So a high rate is that of the path, as BBR
+ * takes it (Cardwell et al., ACM Queue 14(5), 2016), and a flow is slow only if it was so each
+ * time. Not the highest: acknowledgements that come together make it several times too high. Rates
+ * limited by the application do not count, as there. */
 static double flow_mbps(const struct watch_node *node, const struct watch_flow *flow,
                         size_t windows)
 {
-    double highest = 0;
+    double highest = 0, second = 0;
     size_t count = 0;
     const struct watch_sample *newest = watch_newest(node), *sample;
     size_t place = (size_t)(flow - newest->flows);
@@ -149,11 +150,12 @@ static double flow_mbps(const struct watch_node *node, const struct watch_flow *
                                 *before = flow_find(watch_sample_at(node, age + 1), flow, place);
 
         if (now && before && now->mbps > 0 && now->bytes > before->bytes + WATCH_FLOW_BYTES) {
+            second = fmax(second, fmin(highest, now->mbps));
             highest = fmax(highest, now->mbps);
             count++;
         }
     }
-    return count >= windows * WATCH_FLOW_SAMPLES ? highest : NAN;
+    return count >= windows * WATCH_FLOW_SAMPLES ? second : NAN;
 }
 
 /* A rail as an end of flows. */
