@@ -8,8 +8,8 @@
 #define SLURM_CONSTANTS(ROW) \
 ROW(integer, TOPOLOGY_S, 30, "s", "chosen 2026-11", "time limit of scontrol show topology") \
 ROW(real, SHOW_S, 60, "s", "chosen 2026-11", "time limit for a list from Slurm: ten thousand nodes, a busy slurmctld") \
-ROW(integer, RAN_CLOCKS_S, 300, "s", "chosen 2026-11", "most by which the clocks of a node and the accounting differ") \
-ROW(integer, RAN_ACCOUNTING_S, 10, "s", "chosen 2026-11", "time limit of sacct") \
+ROW(integer, JOB_MATCH_CLOCKS_S, 300, "s", "chosen 2026-11", "most by which the clocks of a node and the accounting differ") \
+ROW(integer, JOB_MATCH_ACCOUNTING_S, 10, "s", "chosen 2026-11", "time limit of sacct") \
 ROW(integer, STEP_GROUP_NODES, 256, "nodes", "chosen 2026-11", "most nodes that one step queries, where groups of nodes are halved") \
 ROW(integer, STEP_ON_MB, 1, "MB", "chosen 2026-11", "memory that a query beside jobs requests: little, so that it fits anywhere") \
 ROW(integer, STEP_ON_MIN, 1, "min", "chosen 2026-11", "time limit of a query beside jobs, the least of Slurm's") \

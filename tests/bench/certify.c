@@ -11,7 +11,7 @@
 
 #include "validate/command/command.h"
 #include "validate/history/history.h"
-#include "validate/slurm/step/ran.h"
+#include "validate/slurm/step/job_match.h"
 
 /* certify NODES FACTS LINKS DIRECTORY: runs everything that muster certify does on the head, for a
  * synthetic cluster. The table of operations is here; steps print at once what the two files have
@@ -43,13 +43,13 @@ int command_misuse(const char *command, const char *format, ...)
     return COMMAND_USAGE;
 }
 
-int ran_query(struct ran *asked, size_t count, struct error *err)
+int job_match_query(struct job_match *asked, size_t count, struct error *err)
 {
     (void)asked, (void)count, (void)err;
     return 0;
 }
 
-bool ran_is_true(const struct ran *asked)
+bool job_match_is_confirmed(const struct job_match *asked)
 {
     (void)asked;
     return false;
@@ -140,7 +140,7 @@ static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error
 static enum cluster_job_state job_state(uint32_t id, const char *name)
 {
     (void)name;
-    return id == world.job ? CLUSTER_JOB_HELD : CLUSTER_JOB_OVER;
+    return id == world.job ? CLUSTER_JOB_ACTIVE : CLUSTER_JOB_OVER;
 }
 
 static int job_cancel(uint32_t id, struct error *err)
@@ -377,7 +377,7 @@ static const struct cluster_operations operations = {
     .down = drain,
     .reserve = reserve,
     .unreserve = unreserve,
-    .wait = wait_for,
+    .update_waiting = wait_for,
     .job_cancel = job_cancel,
     .runs = runs_find,
     .pending = pending_find,

@@ -117,8 +117,8 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     /* this run decides by the history long before it is stored itself */
     if (geteuid() == 0 && history_take_in(certify->conf.history_path, err) != 0)
         fprintf(stderr, "muster certify: history: %s\n", err->text);
-    left = geteuid() == 0 ? undo_leftovers(certify->operations, certify->runs, cluster,
-                                           certify_report_leftover, &certify->changed, err)
+    left = geteuid() == 0 ? undo_clean_up(certify->operations, certify->runs, cluster,
+                                          certify_report_leftover, &certify->changed, err)
                           : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);

@@ -80,7 +80,7 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     silent = silent_find(group, &lines.nodes, names, count);
     is_over = query->is_at_once || is_stopped(query) || (group->has_line && !query->retries_silent);
     for (size_t i = 0; (is_last || is_over) && i < silent; i++)
-        query->on_silence(names[i], rv != 0 ? err.text : lines.complaint.text, query->context);
+        query->on_silence(names[i], rv != 0 ? err.text : lines.error_line.text, query->context);
     node_lines_end(&lines);
     hostlist_clear(&nodes);
     free(group->has_said_all);
@@ -99,7 +99,7 @@ void node_query_in(const struct node_query *query, const char *partition,
         else
             query->on_silence(nodes->names[i], "no memory", query->context);
     if (group.names)
-        step_by_halves(nodes->count, group_query, &group);
+        step_query_by_halves(nodes->count, group_query, &group);
     free(group.names);
 }
 

@@ -9,7 +9,7 @@
 #include "validate/slurm/cluster.h"
 
 /* Runs a muster command on nodes, each as a task of a small job that shares the node. A node that
- * keeps a job from starting is found by bisection (step_by_halves()). */
+ * keeps a job from starting is found by bisection (step_query_by_halves()). */
 struct node_query {
     const struct cluster *cluster;
     char *const *program; /* path and arguments, ends with NULL */

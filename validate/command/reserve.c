@@ -161,7 +161,7 @@ static int reserve(const struct options *options, const struct conf *conf, struc
         if (status == COMMAND_PASS &&
             (change_find(&cluster, &wanted, &changed, err) != 0 ||
              (!options->is_dry_run &&
-              cluster_wait(&wanted, &changed, cluster.has_waiting, err) != 0)))
+              cluster_update_waiting(&wanted, &changed, cluster.has_waiting, err) != 0)))
             status = COMMAND_UNKNOWN;
         if (status == COMMAND_PASS)
             change_print(&changed, !options->release, options->is_dry_run);

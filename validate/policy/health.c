@@ -32,7 +32,7 @@ void health_note(const char *reason, time_t now, char *note, size_t size)
 
 bool health_is_noted(const char *extra, const char *reason, time_t earliest)
 {
-    char *note = extra_note(extra, EXTRA_FAULT), *rest;
+    char *note = extra_read_note(extra, EXTRA_FAULT), *rest;
     bool is_noted = note && strtoll(note, &rest, 10) >= (long long)earliest && *rest == ' ' &&
                     reason_is_same(rest + 1, reason);
 

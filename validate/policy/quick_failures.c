@@ -45,7 +45,7 @@ static struct user_jobs *sum_users(const struct ended_job *jobs, size_t count, s
 
     *user_count = 0;
     for (size_t i = 0; i < count && users; i++)
-        users[i] = (struct user_jobs){jobs[i].uid, 1, jobs[i].has_failed_soon};
+        users[i] = (struct user_jobs){jobs[i].uid, 1, jobs[i].has_failed_early};
     if (users)
         qsort(users, count, sizeof *users, by_user);
     for (size_t i = 0; i < count && users; i++) {
@@ -108,7 +108,7 @@ int quick_failures_find(const struct ended_job *jobs, size_t count, quick_failur
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < jobs[i].nodes.count; k++)
             entries[entry_count++] =
-                (struct entry){jobs[i].nodes.names[k], jobs[i].uid, jobs[i].has_failed_soon};
+                (struct entry){jobs[i].nodes.names[k], jobs[i].uid, jobs[i].has_failed_early};
     qsort(entries, entry_count, sizeof *entries, by_node_and_user);
     for (size_t begin = 0, end; begin < entry_count; begin = end) {
         char text[256];

@@ -18,7 +18,7 @@ bool refusals_is_in(const struct cluster_node *node)
 
 bool refusals_is_alike(const struct cluster_node *node, const char *cause)
 {
-    char *its = refusals_is_in(node) ? extra_note(node->extra, EXTRA_GATE) : NULL;
+    char *its = refusals_is_in(node) ? extra_read_note(node->extra, EXTRA_GATE) : NULL;
     bool is_alike = its && strcmp(its, cause) == 0;
 
     free(its);

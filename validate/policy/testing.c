@@ -80,7 +80,7 @@ int testing_read(const char *directory, const char *own, struct hostlist *nodes,
         if (fd < 0)
             continue; /* it ended just now */
         /* Shared: on NFS an exclusive lock needs a file that is open for writing. Without a lock on
-         * it, the run is gone with its keeper: for undo_leftovers(). */
+         * it, the run is gone with its keeper: for undo_clean_up(). */
         if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && nodes_add(fd, nodes) != 0)
             rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
         close(fd);

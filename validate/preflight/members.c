@@ -104,7 +104,7 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
 
 int preflight_members_load(struct preflight *preflight, struct error *err)
 {
-    if (cluster_load_places(&preflight->cluster, err) != 0)
+    if (cluster_load_topology(&preflight->cluster, err) != 0)
         return -1;
     for (size_t i = 0; i < preflight->names.count; i++)
         preflight->members[i].slurm = cluster_node(&preflight->cluster, preflight->members[i].name);

@@ -29,7 +29,7 @@ static void receive_line(const char *line, bool is_error, void *context)
     struct preflight *preflight = receiver->preflight;
 
     if (is_error)
-        return; /* step_run() keeps the line nearest to the cause (complaint.h) */
+        return; /* step_run() keeps the line nearest to the cause (error_line.h) */
     switch (records_parse(&preflight->records, line)) {
     case 0:
         receiver->status = records_end(&preflight->records);
@@ -120,7 +120,7 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
     free(groups);
     arguments_clear(step->program);
     text_put(preflight->reason, sizeof preflight->reason, "%s",
-             rv == 0 ? result.complaint.text : "");
+             rv == 0 ? result.error_line.text : "");
     if (rv != 0)
         text_put(preflight->reason, sizeof preflight->reason, "%s", err.text);
     else if (!receiver.has_memory)
@@ -135,7 +135,7 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
     else if ((unknown = unknown_reason(&preflight->records, *first)) != NULL)
         text_put(preflight->reason, sizeof preflight->reason, "%s", unknown);
     else if (result.end == PROCESS_EXITED && preflight->records.count == *first &&
-             !result.complaint.is_refusal)
+             !result.error_line.is_refusal)
         explain_silence(preflight);
     else if (!*preflight->reason)
         snprintf(preflight->reason, sizeof preflight->reason, "the step ended early");

@@ -58,7 +58,7 @@ void preflight_report_suspects(struct preflight *preflight)
 
     if (!lines || holders.count == 0 || preflight_stop)
         goto done;
-    step_muster(&program, "suspects", "--leave", NULL);
+    step_add_muster(&program, "suspects", "--leave", NULL);
     groups = preflight_groups(preflight, &holders);
     rv = step_run(
         &(struct step){.job_id = preflight->options.job_id,
@@ -77,9 +77,9 @@ void preflight_report_suspects(struct preflight *preflight)
         &result, &err);
     if (rv != 0 || result.end != PROCESS_EXITED || result.status != 0) {
         snprintf(text, sizeof text, "cannot leave a suspect report for the administrator: %s",
-                 rv != 0                  ? err.text
-                 : *result.complaint.text ? result.complaint.text
-                                          : "no answer within the time limit");
+                 rv != 0                   ? err.text
+                 : *result.error_line.text ? result.error_line.text
+                                           : "no answer within the time limit");
         hostlist_append(&preflight->notes, text);
     }
     arguments_clear(&program);

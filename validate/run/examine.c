@@ -53,7 +53,7 @@ static int program_make(const struct examination *examination, const char *path,
     size_t keep = examination->keep < examination->nodes->count ? examination->keep
                                                                 : examination->nodes->count;
 
-    step_muster(program, "preflight", NULL);
+    step_add_muster(program, "preflight", NULL);
     arguments_add(program, "--nodes=%s", folded ? folded : "");
     arguments_add(program, "--keep=%zu", keep);
     arguments_add(program, "--level=%s", examination->level);

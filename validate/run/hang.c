@@ -50,7 +50,7 @@ static void watch(uint32_t job_id, double patience_s, const char *config_path,
     struct process_result result = {0};
     struct error err = {"no memory"};
 
-    step_muster(&program, "watch", "--json", "--until-hang", "--report", NULL);
+    step_add_muster(&program, "watch", "--json", "--until-hang", "--report", NULL);
     arguments_add(&program, "--patience=%.3f", patience_s);
     if (config_path)
         arguments_add(&program, "--config=%s", config_path);
@@ -65,7 +65,7 @@ static void watch(uint32_t job_id, double patience_s, const char *config_path,
         snprintf(note->text, sizeof note->text, "%s", err.text);
     else if (!note->is_hung)
         snprintf(note->text, sizeof note->text, "%s",
-                 *result.complaint.text ? result.complaint.text : "muster watch ended");
+                 *result.error_line.text ? result.error_line.text : "muster watch ended");
     arguments_clear(&program);
 }
 

@@ -29,7 +29,7 @@ int keeper_begin(struct keeper *keeper, uint32_t job_id, char *node, const char 
     bool has_path = readlink("/proc/self/fd/2", path, sizeof path - 1) > 0 && *path == '/';
 
     *keeper = (struct keeper){.job_id = job_id, .beat = clock_s()};
-    step_muster(&program, "run", "--keeper", script, has_path ? path : NULL, NULL);
+    step_add_muster(&program, "run", "--keeper", script, has_path ? path : NULL, NULL);
     if (step_command(&(struct step){.job_id = job_id,
                                     .nodes = &nodes,
                                     .tasks_per_node = 1,

@@ -23,16 +23,16 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/job/memory.c validate/slurm/job/memory.h \
 	validate/slurm/job/own_job.c validate/slurm/job/own_job.h \
 	validate/slurm/job/pending.c validate/slurm/job/pending.h \
-	validate/slurm/job/pending_for.c \
+	validate/slurm/job/pending_match.c \
 	validate/slurm/job/preempts.c validate/slurm/job/preempts.h \
 	validate/slurm/job/user.c validate/slurm/job/user.h \
-	validate/slurm/step/complaint.c validate/slurm/step/complaint.h \
+	validate/slurm/step/error_line.c validate/slurm/step/error_line.h \
 	validate/slurm/step/labels.c validate/slurm/step/labels.h \
 	validate/slurm/step/long_list.c validate/slurm/step/long_list.h \
 	validate/slurm/step/node_lines.c validate/slurm/step/node_lines.h \
 	validate/slurm/step/probe.c validate/slurm/step/probe.h \
 	validate/slurm/step/process.c validate/slurm/step/process.h \
-	validate/slurm/step/ran.c validate/slurm/step/ran.h \
+	validate/slurm/step/job_match.c validate/slurm/step/job_match.h \
 	validate/slurm/step/reach.c validate/slurm/step/reach.h \
 	validate/slurm/step/search_path.c validate/slurm/step/search_path.h \
 	validate/slurm/step/step.c validate/slurm/step/step.h \
@@ -40,7 +40,7 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/undo/notes.c \
 	validate/slurm/undo/retest.c validate/slurm/undo/retest.h \
 	validate/slurm/undo/undo.c validate/slurm/undo/undo.h \
-	validate/slurm/undo/undoing.c validate/slurm/undo/undoing.h \
+	validate/slurm/undo/rollback.c validate/slurm/undo/rollback.h \
 	# end of validate_slurm_libcluster_a_SOURCES
 validate_slurm_libcluster_a_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 endif BUILD_MUSTER

@@ -55,7 +55,7 @@ static int slurm_failed(struct error *err, const char *what)
 
 /* Completes PATH by the location of libslurm, also if its functions are called through a table of
  * this program. */
-static void commands_find(void)
+static void search_path_set(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "slurm_load_node");
     Dl_info library;
@@ -99,7 +99,7 @@ int cluster_open(struct error *err)
                          *text ? text : "libslurm exited without an error message");
     }
     slurm_init(NULL);
-    commands_find();
+    search_path_set();
     is_open = true;
     return 0;
 }
@@ -158,7 +158,7 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
 
 /* Finds which nodes wait for a certificate, and which are in a reservation of a run or of somebody
  * else. */
-static int waiting_load(struct cluster *cluster, struct error *err)
+static int reservations_load(struct cluster *cluster, struct error *err)
 {
     reserve_info_msg_t *found = NULL;
     time_t now = time(NULL);
@@ -224,11 +224,10 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->is_default = info->flags & PART_FLAG_DEFAULT;
         partition->is_up = info->state_up & PARTITION_SCHED;
         partition->is_closed = !(info->state_up & PARTITION_SUBMIT);
-        partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
-        partition->most_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
+        partition->max_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
+        partition->max_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
-        partition->most_memory =
-            info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->most_memory;
+        partition->max_memory = info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->max_memory;
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");
     }
@@ -308,7 +307,7 @@ static int topology_load(struct cluster *cluster, struct error *err)
     return rv;
 }
 
-static int name_load(struct cluster *cluster, struct error *err)
+static int config_load(struct cluster *cluster, struct error *err)
 {
     slurm_conf_t *found = NULL;
     int rv;
@@ -316,16 +315,16 @@ static int name_load(struct cluster *cluster, struct error *err)
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot query the controller for its configuration");
     cluster->name = copy(found->cluster_name);
-    cluster->most_memory = found->max_mem_per_cpu;
+    cluster->max_memory = found->max_mem_per_cpu;
     cluster->complete_wait_s = found->complete_wait;
-    munge_note(found->authtype, found->authinfo);
+    munge_set_socket(found->authtype, found->authinfo);
     cluster->hides_cloud = release_hides_cloud(found);
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");
     release_conf_free(found);
     if (!cluster->name)
         return error_set(err, "out of memory for the cluster's name");
-    rv = cluster_meant(getenv("SLURM_CLUSTERS"), cluster->name, err);
+    rv = cluster_check_selected(getenv("SLURM_CLUSTERS"), cluster->name, err);
     unsetenv("SLURM_CLUSTERS"); /* srun would follow it */
     return rv;
 }
@@ -334,7 +333,7 @@ int cluster_name(char *name, size_t size, struct error *err)
 {
     struct cluster cluster = {0};
 
-    if (name_load(&cluster, err) != 0) {
+    if (config_load(&cluster, err) != 0) {
         cluster_clear(&cluster);
         return -1;
     }
@@ -360,8 +359,8 @@ int cluster_federated_name(char *name, size_t size, struct error *err)
 int cluster_load(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (name_load(cluster, err) != 0 || nodes_load(cluster, NULL, err) != 0 ||
-        waiting_load(cluster, err) != 0 || partitions_load(cluster, err) != 0 ||
+    if (config_load(cluster, err) != 0 || nodes_load(cluster, NULL, err) != 0 ||
+        reservations_load(cluster, err) != 0 || partitions_load(cluster, err) != 0 ||
         topology_load(cluster, err) != 0) {
         cluster_clear(cluster);
         return -1;
@@ -369,7 +368,7 @@ int cluster_load(struct cluster *cluster, struct error *err)
     return 0;
 }
 
-int cluster_load_places(struct cluster *cluster, struct error *err)
+int cluster_load_topology(struct cluster *cluster, struct error *err)
 {
     bool is_private;
 
@@ -386,7 +385,7 @@ int cluster_load_places(struct cluster *cluster, struct error *err)
 int cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (nodes_load(cluster, NULL, err) != 0 || waiting_load(cluster, err) != 0) {
+    if (nodes_load(cluster, NULL, err) != 0 || reservations_load(cluster, err) != 0) {
         cluster_clear(cluster);
         return -1;
     }

@@ -57,15 +57,15 @@ struct cluster_partition {
     struct hostlist nodes;
     bool is_default, is_up; /* up: jobs start there */
     bool is_closed;         /* but no more can be submitted: DRAIN */
-    int most_minutes;       /* MaxTime: of a job; 0: no limit */
-    size_t most_nodes;      /* MaxNodes: of a job that is not root's; 0: no limit */
-    uint64_t most_memory;   /* MaxMemPerNode or MaxMemPerCPU: memory.h; 0: no limit */
+    int max_minutes;        /* MaxTime: of a job; 0: no limit */
+    size_t max_nodes;       /* MaxNodes: of a job that is not root's; 0: no limit */
+    uint64_t max_memory;    /* MaxMemPerNode or MaxMemPerCPU: memory.h; 0: no limit */
 };
 
 struct cluster {
-    char *name;           /* ClusterName */
-    uint64_t most_memory; /* MaxMemPerNode or MaxMemPerCPU of slurm.conf: memory.h; 0: no limit */
-    int complete_wait_s;  /* CompleteWait: how long a completing job delays the next one */
+    char *name;          /* ClusterName */
+    uint64_t max_memory; /* MaxMemPerNode or MaxMemPerCPU of slurm.conf: memory.h; 0: no limit */
+    int complete_wait_s; /* CompleteWait: how long a completing job delays the next one */
     struct cluster_node *nodes;
     size_t node_count;
     struct cluster_node **by_name; /* node_count of them: cluster_index() */
@@ -94,7 +94,7 @@ int cluster_name(char *name, size_t size, struct error *err);
 int cluster_federated_name(char *name, size_t size, struct error *err);
 /* Checks that clusters, the value of SLURM_CLUSTERS (names with commas, "all" or NULL), includes
  * name. Returns 0, or -1 with err. */
-int cluster_meant(const char *clusters, const char *name, struct error *err);
+int cluster_check_selected(const char *clusters, const char *name, struct error *err);
 
 /* Sets how many pairs of the nodes run may be measured at once across the uplinks of each leaf
  * switch, so that jobs on its other nodes keep most of them: a quarter as many as the leaf has
@@ -107,7 +107,7 @@ void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *
 int cluster_load(struct cluster *cluster, struct error *err);
 /* As cluster_load(), for a user's job: nodes and topology only, and no nodes if PrivateData=nodes
  * hides them from this user. */
-int cluster_load_places(struct cluster *cluster, struct error *err);
+int cluster_load_topology(struct cluster *cluster, struct error *err);
 /* As cluster_load(), for what changes while a run goes on: nodes and reservations only. */
 int cluster_load_nodes(struct cluster *cluster, struct error *err);
 /* As cluster_load(), partitions only: the smallest answer that contains the names of the nodes. */
@@ -173,7 +173,7 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
  * that of a run's reservation. */
 const char *cluster_run_name(const char *reservation);
 /* Returns whether a reservation of these times ends by itself. */
-bool cluster_has_end(time_t begin, time_t end);
+bool cluster_reservation_has_end(time_t begin, time_t end);
 /* Deletes the reservation. Returns 0, also if there is none, or -1 with err. */
 int cluster_unreserve(const char *name, struct error *err);
 
@@ -188,8 +188,8 @@ int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since,
  * nodes to be added, or those to be removed; slurmctld since 23.02 gets only these, so that what
  * another host changes meanwhile stays. Slurm's reservations without end last a year, from each
  * change on. is_there: whether the reservation exists now. */
-int cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
-                 struct error *err);
+int cluster_update_waiting(const struct hostlist *names, const struct hostlist *changed,
+                           bool is_there, struct error *err);
 
 struct cluster_job {
     uint32_t id;
@@ -207,7 +207,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 #define CLUSTER_RUN_JOB "muster-certify-"
 
 enum cluster_job_state {
-    CLUSTER_JOB_HELD,    /* it waits or runs */
+    CLUSTER_JOB_ACTIVE,  /* it waits or runs */
     CLUSTER_JOB_OVER,    /* it has ended, or is ending */
     CLUSTER_JOB_LOST,    /* the controller does not know it: after a crash or takeover it lacks what
                             was not saved by then, and gives the number to the next job */

@@ -27,7 +27,7 @@ static char *dump(const json_t *object)
     return text;
 }
 
-char *extra_with(const char *extra, int level, long long expires, struct error *err)
+char *extra_set_level(const char *extra, int level, long long expires, struct error *err)
 {
     json_t *object =
         extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : json_object();
@@ -50,7 +50,7 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
     return text;
 }
 
-bool extra_is_over(const char *extra, long long now)
+bool extra_is_expired(const char *extra, long long now)
 {
     json_t *object = extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : NULL;
     const json_t *expires = json_object_get(object, expires_key);
@@ -60,7 +60,7 @@ bool extra_is_over(const char *extra, long long now)
     return is_over;
 }
 
-char *extra_with_note(const char *extra, const char *key, const char *note, struct error *err)
+char *extra_set_note(const char *extra, const char *key, const char *note, struct error *err)
 {
     json_t *object =
         extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : json_object();
@@ -81,7 +81,7 @@ char *extra_with_note(const char *extra, const char *key, const char *note, stru
     return text;
 }
 
-char *extra_note(const char *extra, const char *key)
+char *extra_read_note(const char *extra, const char *key)
 {
     json_t *object = extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : NULL;
     const char *note = json_string_value(json_object_get(object, key));

@@ -45,7 +45,7 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
 
 /* Returns the list with the sign before each of its parts, in place of the commas between them:
  * "+n[1-2],+m1", as scontrol has it for Nodes+=; malloc'd. NULL if memory is out. */
-static char *list_signed(const char *list, char sign)
+static char *list_add_signs(const char *list, char sign)
 {
     char *text = malloc(2 * strlen(list) + 2), *end = text;
     bool is_inside = false;
@@ -64,14 +64,14 @@ static char *list_signed(const char *list, char sign)
 }
 
 /* Returns whether slurmctld has taken the change. */
-static bool waiting_change(resv_desc_msg_t *wanted, const struct hostlist *names,
+static bool waiting_update(resv_desc_msg_t *wanted, const struct hostlist *names,
                            const struct hostlist *changed)
 {
     char *folded = hostlist_fold_for_slurm(changed), *text;
     bool is_more = changed->count > 0 && hostlist_contains(names, changed->names[0]);
     bool is_done;
 
-    text = folded ? list_signed(folded, is_more ? '+' : '-') : NULL;
+    text = folded ? list_add_signs(folded, is_more ? '+' : '-') : NULL;
     wanted->node_list = changed->count > 0 ? text : NULL;
     is_done = text && slurm_update_reservation(wanted) == SLURM_SUCCESS;
     free(text);
@@ -79,8 +79,8 @@ static bool waiting_change(resv_desc_msg_t *wanted, const struct hostlist *names
     return is_done;
 }
 
-int cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
-                 struct error *err)
+int cluster_update_waiting(const struct hostlist *names, const struct hostlist *changed,
+                           bool is_there, struct error *err)
 {
     resv_desc_msg_t wanted;
     char *folded;
@@ -97,7 +97,7 @@ int cluster_wait(const struct hostlist *names, const struct hostlist *changed, b
     wanted.end_time = time(NULL) + RESERVATION_ENDLESS_S;
     if (!is_there) {
         rv = cluster_reserve(CLUSTER_WAITING, folded, NULL, 0, err);
-    } else if (!waiting_change(&wanted, names, changed)) {
+    } else if (!waiting_update(&wanted, names, changed)) {
         wanted.node_list = folded; /* before 23.02 only the whole list is taken */
         if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
             rv = error_set(err, "cannot put %s in reservation %s: %s", folded, CLUSTER_WAITING,
@@ -165,7 +165,7 @@ enum cluster_job_state cluster_job_state(uint32_t id, const char *name)
             (info->job_state & JOB_STATE_BASE) >= JOB_COMPLETE || info->job_state & JOB_COMPLETING;
 
         if (release_job_id(info) == id && info->name && strcmp(info->name, name) == 0)
-            state = is_over ? CLUSTER_JOB_OVER : CLUSTER_JOB_HELD;
+            state = is_over ? CLUSTER_JOB_OVER : CLUSTER_JOB_ACTIVE;
     }
     slurm_free_job_info_msg(found);
     return state;

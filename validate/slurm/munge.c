@@ -33,7 +33,7 @@ static bool listens(void)
     return is_there;
 }
 
-void munge_note(const char *auth_type, const char *auth_info)
+void munge_set_socket(const char *auth_type, const char *auth_info)
 {
     const char *named = auth_info ? strstr(auth_info, key) : NULL;
 

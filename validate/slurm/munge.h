@@ -10,7 +10,7 @@
 
 /* Sets the socket from AuthType and AuthInfo of the controller's configuration, both may be NULL.
  * If nothing listens there, or it is not MUNGE, munge_wait() never fails. */
-void munge_note(const char *auth_type, const char *auth_info);
+void munge_set_socket(const char *auth_type, const char *auth_info);
 
 /* Returns 0 if requests can be made. If munged was there and has gone, waits until it is back, for
  * MUNGE_WAIT_S the first time and not at all after that; -1 with err, which says what to do, if it

@@ -42,7 +42,7 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     return found ? *found : NULL;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_table_order(const void *a, const void *b)
 {
     const struct cluster_node *const *one = a, *const *other = b;
 
@@ -52,17 +52,17 @@ static int compare_places(const void *a, const void *b)
 int cluster_task_nodes(const struct cluster *cluster, const struct hostlist *nodes,
                        struct hostlist *tasks)
 {
-    const struct cluster_node **places = calloc(nodes->count + 1, sizeof *places);
-    int rv = places ? 0 : -1;
+    const struct cluster_node **ordered = calloc(nodes->count + 1, sizeof *ordered);
+    int rv = ordered ? 0 : -1;
 
     for (size_t i = 0; rv == 0 && i < nodes->count; i++)
-        if (!(places[i] = cluster_node(cluster, nodes->names[i])))
+        if (!(ordered[i] = cluster_node(cluster, nodes->names[i])))
             rv = -1;
     if (rv == 0)
-        qsort(places, nodes->count, sizeof *places, compare_places);
+        qsort(ordered, nodes->count, sizeof *ordered, compare_table_order);
     for (size_t i = 0; rv == 0 && i < nodes->count; i++)
-        rv = hostlist_append(tasks, places[i]->name);
-    free(places);
+        rv = hostlist_append(tasks, ordered[i]->name);
+    free(ordered);
     return rv;
 }
 
@@ -98,7 +98,7 @@ const char *cluster_run_name(const char *reservation)
     return name;
 }
 
-bool cluster_has_end(time_t begin, time_t end)
+bool cluster_reservation_has_end(time_t begin, time_t end)
 {
     return end - begin < RESERVATION_ENDLESS_S;
 }
@@ -125,7 +125,7 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
     return 0;
 }
 
-int cluster_meant(const char *clusters, const char *name, struct error *err)
+int cluster_check_selected(const char *clusters, const char *name, struct error *err)
 {
     size_t length = strlen(name);
 

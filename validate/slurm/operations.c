@@ -42,7 +42,7 @@ ORDER(reserve, cluster_reserve,
       (const char *name, const char *nodes, const char *user, int minutes, struct error *err),
       (name, nodes, user, minutes, err))
 ORDER(unreserve, cluster_unreserve, (const char *name, struct error *err), (name, err))
-ORDER(wait, cluster_wait,
+ORDER(update_waiting, cluster_update_waiting,
       (const struct hostlist *names, const struct hostlist *changed, bool is_there,
        struct error *err),
       (names, changed, is_there, err))
@@ -82,7 +82,7 @@ const struct cluster_operations operations_slurm = {
     .down = down,
     .reserve = reserve,
     .unreserve = unreserve,
-    .wait = wait,
+    .update_waiting = update_waiting,
     .job_cancel = job_cancel,
     .runs = runs,
     .pending = pending,

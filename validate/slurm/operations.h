@@ -30,8 +30,8 @@ struct cluster_operations {
     int (*reserve)(const char *name, const char *nodes, const char *user, int minutes,
                    struct error *err);
     int (*unreserve)(const char *name, struct error *err);
-    int (*wait)(const struct hostlist *names, const struct hostlist *changed, bool is_there,
-                struct error *err);
+    int (*update_waiting)(const struct hostlist *names, const struct hostlist *changed,
+                          bool is_there, struct error *err);
     int (*job_cancel)(uint32_t id, struct error *err);
     /* runs.h */
     int (*runs)(uid_t battery_uid, struct cluster_run **runs, struct error *err);

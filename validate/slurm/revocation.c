@@ -27,7 +27,7 @@ static const char *find(const char *comment, const char **end, time_t *until)
     return NULL;
 }
 
-char *revocation_put(const char *comment, time_t until)
+char *revocation_set(const char *comment, time_t until)
 {
     const char *rest = comment, *at;
     char mark[128] = "", *text;

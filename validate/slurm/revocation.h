@@ -12,7 +12,7 @@
 
 /* Returns the Comment with that revocation in place of any other, or with until 0 without one;
  * malloc'd, NULL if memory is out. */
-char *revocation_put(const char *comment, time_t until);
+char *revocation_set(const char *comment, time_t until);
 
 /* Returns until when certificates are revoked; 0: there is no revocation. */
 time_t revocation_read(const char *comment);

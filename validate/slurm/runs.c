@@ -88,7 +88,9 @@ int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since,
             continue;
         rv = hostlist_expand(info->node_list ? info->node_list : "", nodes, err) == 0 ? 1 : -1;
         if (since)
-            *since = cluster_has_end(info->start_time, info->end_time) ? 0 : info->start_time;
+            *since = cluster_reservation_has_end(info->start_time, info->end_time)
+                         ? 0
+                         : info->start_time;
     }
     slurm_free_reservation_info_msg(found);
     return rv;

@@ -234,7 +234,7 @@ static int report_suspects(const struct watching *watching, const struct user *u
     if (stream && fclose(stream) != 0 && rv == 0)
         rv = error_set(err, "no memory");
     if (rv == 0 && holders.count > 0) {
-        step_muster(&program, "suspects", "--leave", NULL);
+        step_add_muster(&program, "suspects", "--leave", NULL);
         rv = step_run(&(struct step){.job_id = watching->options->job_id,
                                      .nodes = &holders,
                                      .tasks_per_node = 1,
@@ -249,7 +249,7 @@ static int report_suspects(const struct watching *watching, const struct user *u
                       &result, err);
         if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
             rv = error_set(err, "%s",
-                           *result.complaint.text ? result.complaint.text : "it did not end");
+                           *result.error_line.text ? result.error_line.text : "it did not end");
         if (rv == 0)
             fprintf(stderr, "%s: suspect report left about %zu node%s\n", set.name, holders.count,
                     holders.count == 1 ? "" : "s");
@@ -273,7 +273,7 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
 
     watching->watch.is_patient = options->until_hang;
     snprintf(name, sizeof name, "muster-watch-%ld", (long)getpid());
-    step_muster(&program, "watch", "--samples", NULL);
+    step_add_muster(&program, "watch", "--samples", NULL);
     arguments_add(&program, "--interval=%g", options->interval_s);
     arguments_add(&program, "%u", options->job_id);
     rv = step_run(&(struct step){.job_id = options->job_id,
@@ -295,7 +295,7 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
     arguments_clear(&program);
     if (rv == 0 && result.end != PROCESS_STOPPED && !watch_has_samples(&watching->watch))
         rv = error_set(err, "no sample of job %u: %s", options->job_id,
-                       *result.complaint.text ? result.complaint.text : "its step has ended");
+                       *result.error_line.text ? result.error_line.text : "its step has ended");
     return rv;
 }
 

@@ -45,7 +45,7 @@ check_PROGRAMS += \
 	tests/unit/validate/schedule/schedule.t \
 	tests/unit/validate/schedule/split.t \
 	tests/unit/validate/schedule/tournament.t \
-	tests/unit/validate/slurm/complaint.t \
+	tests/unit/validate/slurm/error_line.t \
 	# end
 tests_unit_validate_accelerator_accelerator_t_LDADD = validate/accelerator/libaccelerator.a $(unit_libs)
 tests_unit_validate_accelerator_accelerator_t_DEPENDENCIES = $(tests_unit_validate_accelerator_accelerator_t_LDADD) \
@@ -121,7 +121,7 @@ tests_unit_validate_localization_links_losses_t_LDADD = $(liblocalization) $(uni
 tests_unit_validate_schedule_schedule_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_schedule_split_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_schedule_tournament_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
-tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/complaint.c validate/slurm/step/complaint.c
+tests_unit_validate_slurm_error_line_t_SOURCES = tests/unit/validate/slurm/error_line.c validate/slurm/step/error_line.c
 
 if BUILD_MUSTER
 check_PROGRAMS += \
@@ -180,7 +180,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/pending.t \
 	tests/unit/validate/slurm/preempts.t \
 	tests/unit/validate/slurm/process.t \
-	tests/unit/validate/slurm/ran.t \
+	tests/unit/validate/slurm/job_match.t \
 	tests/unit/validate/slurm/reach.t \
 	tests/unit/validate/slurm/retest.t \
 	tests/unit/validate/slurm/revocation.t \
@@ -239,7 +239,7 @@ tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
 	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c validate/slurm/undo/journal.c
 tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
-	-Wl,--wrap=cluster_wait
+	-Wl,--wrap=cluster_update_waiting
 tests_unit_validate_command_reserve_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command/revoke_nodes.c $(made_cluster) \
 	validate/command/certificate/revoke_nodes.c validate/command/node_query.c validate/command/usage.c
@@ -294,11 +294,11 @@ tests_unit_validate_report_report_t_LDADD = $(libreport) $(unit_libs)
 tests_unit_validate_report_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_report_survey_t_LDADD = $(libreport) $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_run_examine_t_SOURCES = tests/unit/validate/run/examine.c validate/run/examine.c
-tests_unit_validate_run_examine_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=step_muster
+tests_unit_validate_run_examine_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=step_add_muster
 tests_unit_validate_run_examine_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/keeper.c \
 	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/requeue.c validate/run/script.c \
-	validate/slurm/step/complaint.c validate/slurm/step/long_list.c validate/slurm/step/process.c validate/slurm/step/step.c \
+	validate/slurm/step/error_line.c validate/slurm/step/long_list.c validate/slurm/step/process.c validate/slurm/step/step.c \
 	validate/slurm/job/user.c
 tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll,--wrap=sleep
 tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs) $(muster_libs)
@@ -319,7 +319,7 @@ tests_unit_validate_slurm_extra_t_SOURCES = tests/unit/validate/slurm/extra.c va
 tests_unit_validate_slurm_extra_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_slurm_extra_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_slurm_labels_t_SOURCES = tests/unit/validate/slurm/labels.c validate/slurm/step/labels.c
-tests_unit_validate_slurm_long_list_t_SOURCES = tests/unit/validate/slurm/long_list.c validate/slurm/step/complaint.c \
+tests_unit_validate_slurm_long_list_t_SOURCES = tests/unit/validate/slurm/long_list.c validate/slurm/step/error_line.c \
 	validate/slurm/step/long_list.c validate/slurm/step/process.c validate/slurm/step/step.c validate/slurm/job/user.c
 tests_unit_validate_slurm_munge_t_SOURCES = tests/unit/validate/slurm/munge.c validate/slurm/munge.c
 tests_unit_validate_slurm_munge_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
@@ -333,15 +333,15 @@ tests_unit_validate_slurm_preempts_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_jo
 	-Wl,--wrap=slurm_load_federation,--wrap=slurm_destroy_federation_rec,--wrap=slurm_load_ctl_conf \
 	-Wl,--wrap=release_conf_free
 tests_unit_validate_slurm_preempts_t_LDADD = $(unit_libs) $(muster_libs)
-tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/job/pending_for.c \
+tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/job/pending_match.c \
 	validate/slurm/nodes.c validate/slurm/state.c
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/step/complaint.c \
+tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/step/error_line.c \
 	validate/slurm/step/process.c validate/slurm/job/user.c
 tests_unit_validate_slurm_process_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=kill,--wrap=setpgid
-tests_unit_validate_slurm_ran_t_SOURCES = tests/unit/validate/slurm/ran.c validate/slurm/step/complaint.c \
-	validate/slurm/step/process.c validate/slurm/step/ran.c validate/slurm/show.c validate/slurm/job/user.c
-tests_unit_validate_slurm_ran_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_job_match_t_SOURCES = tests/unit/validate/slurm/job_match.c validate/slurm/step/error_line.c \
+	validate/slurm/step/process.c validate/slurm/step/job_match.c validate/slurm/show.c validate/slurm/job/user.c
+tests_unit_validate_slurm_job_match_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c validate/slurm/step/reach.c
 tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo,--wrap=fork
@@ -352,7 +352,7 @@ tests_unit_validate_slurm_search_path_t_SOURCES = tests/unit/validate/slurm/sear
 	validate/slurm/step/search_path.c
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/undo/journal.c validate/slurm/revocation.c validate/slurm/undo/notes.c validate/slurm/undo/undo.c \
-	validate/slurm/undo/undoing.c validate/slurm/undo/retest.c
+	validate/slurm/undo/rollback.c validate/slurm/undo/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=flock,--wrap=fork,--wrap=write,--wrap=clock_gettime,--wrap=usleep,--wrap=fdatasync
 tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)

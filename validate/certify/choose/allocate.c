@@ -246,7 +246,7 @@ static struct allocation_request request_of(struct certify *certify, enum certif
         .cluster = certify->cluster.name,
         .partition = certify->partition,
         .reservation = *certify->reservation ? certify->reservation : NULL,
-        .among = reserved_blocks(certify),
+        .reservation_nodes = reserved_blocks(certify),
         .memory = job_memory(certify, names),
         .gpus = job_gpus(certify, names),
         .minutes = certify_job_minutes(certify, job),
@@ -268,7 +268,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
         struct allocation_request request = request_of(certify, certify->job, names);
         int rv;
 
-        request.before = before;
+        request.previous_job_id = before;
         progress_doing(&certify->progress, "%zu node%s of partition %s", names->count,
                        text_plural(names->count), certify->partition);
         rv = certify->operations->allocation_get(&request, &certify->job_id, err);

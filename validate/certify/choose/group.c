@@ -160,9 +160,8 @@ static int partners_add(const struct cluster *cluster, const struct role_table *
  * which include partners. most: the campaign's limit; 0: none. */
 static size_t most_in(const struct cluster_partition *partition, size_t most)
 {
-    size_t room = partition->most_nodes > CERTIFY_PARTNERS
-                      ? partition->most_nodes - CERTIFY_PARTNERS
-                      : partition->most_nodes;
+    size_t room = partition->max_nodes > CERTIFY_PARTNERS ? partition->max_nodes - CERTIFY_PARTNERS
+                                                          : partition->max_nodes;
 
     return room > 0 && (most == 0 || most > room) ? room : most;
 }

@@ -81,8 +81,9 @@ static int unwanted_find(struct certify *certify, struct hostlist *names, struct
     for (size_t i = 0; i < certify->count && count >= 0; i++)
         if (certify->node_runs[i].plan.role == ROLE_TEST && certify->node_runs[i].slurm->is_idle)
             hostlist_append(names, certify->node_runs[i].name);
-    while (rv == 0 && count > 0 &&
-           (job = pending_for(jobs, count, &certify->cluster, &certify->cluster, names))) {
+    while (
+        rv == 0 && count > 0 &&
+        (job = pending_job_for_nodes(jobs, count, &certify->cluster, &certify->cluster, names))) {
         certify_note(certify, "left alone: idle nodes of partition %s: job %u waits for nodes",
                      job->partitions, job->id);
         rv = pending_nodes_remove(job, &certify->cluster, names);

@@ -58,16 +58,16 @@ const struct cluster_partition *certify_partition(const struct certify *certify)
 }
 
 /* Returns MaxTime of the run's partition, in minutes; 0: no limit. */
-static int most_minutes(const struct certify *certify)
+static int max_minutes(const struct certify *certify)
 {
     const struct cluster_partition *partition = certify_partition(certify);
 
-    return partition ? partition->most_minutes : 0;
+    return partition ? partition->max_minutes : 0;
 }
 
 int certify_job_minutes(const struct certify *certify, enum certify_job job)
 {
-    int wanted = wanted_minutes(certify, job), most = most_minutes(certify);
+    int wanted = wanted_minutes(certify, job), most = max_minutes(certify);
 
     return most > 0 && most < wanted ? most : wanted;
 }
@@ -75,7 +75,7 @@ int certify_job_minutes(const struct certify *certify, enum certify_job job)
 void certify_job_most_text(const struct certify *certify, enum certify_job job, char *text,
                            size_t size)
 {
-    int wanted = wanted_minutes(certify, job), most = most_minutes(certify);
+    int wanted = wanted_minutes(certify, job), most = max_minutes(certify);
 
     text[0] = '\0';
     if (most > 0 && most < wanted)

@@ -45,7 +45,7 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
 static void max_nodes_apply(struct certify *certify, const struct cluster_partition *partition,
                             struct hostlist *names)
 {
-    size_t most = partition ? partition->most_nodes : 0, partners = 0, left[2];
+    size_t most = partition ? partition->max_nodes : 0, partners = 0, left[2];
     struct hostlist kept = {0}, beyond = {0};
     char text[120];
 

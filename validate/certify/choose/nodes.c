@@ -375,10 +375,10 @@ int certify_select(struct certify *certify, struct error *err)
         struct error why;
         int left;
 
-        retest_spare(&certify->cluster, &certify->changed);
-        left = retest_leftovers(certify->operations, &certify->cluster, certify->runs,
-                                certify->battery.uid, RETEST_CONFIRM_S, &certify_stop,
-                                certify_report_leftover, &why);
+        retest_exclude(&certify->cluster, &certify->changed);
+        left = retest_clean_up(certify->operations, &certify->cluster, certify->runs,
+                               certify->battery.uid, RETEST_CONFIRM_S, &certify_stop,
+                               certify_report_leftover, &why);
         if (left < 0)
             certify_report_leftover(why.text);
         if (left != 0) {

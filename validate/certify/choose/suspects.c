@@ -18,7 +18,7 @@
 #include "validate/policy/quick_failures.h"
 #include "validate/slurm/job/ended.h"
 #include "validate/slurm/step/node_lines.h"
-#include "validate/slurm/step/ran.h"
+#include "validate/slurm/step/job_match.h"
 #include "validate/slurm/step/reach.h"
 #include "validate/slurm/step/step.h"
 #include "validate/suspects/suspect_reports.h"
@@ -36,7 +36,7 @@ static bool is_suspect_report(const struct record *record)
 /* The suspect reports that were read, and whether Slurm knows their jobs. */
 struct collected {
     struct certify *certify;
-    struct ran *asked; /* strings are the records' */
+    struct job_match *asked; /* strings are the records' */
     size_t count;
     bool is_any_read; /* the reports of some partition were read */
     struct node_lines lines;
@@ -57,7 +57,8 @@ static bool is_own(const struct record *record, const char *node)
  * record it belongs to this run. */
 static void report_add(struct collected *collected, size_t index, struct record *record)
 {
-    struct ran report = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
+    struct job_match report = {
+        .node = record->node, .holder = record->peer, .at = (time_t)record->time};
     unsigned job, uid;
 
     if (!GROW(collected->asked, collected->count))
@@ -133,7 +134,7 @@ static int reports_read(struct collected *collected, const struct hostlist *name
     if (node_lines_begin(&certify->cluster, names, take_line, collected, &collected->lines) != 0 ||
         !(collected->sources = record_sources_make(&collected->lines.nodes, is_own)))
         return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
-    step_muster(&program, "suspects", "--json", NULL);
+    step_add_muster(&program, "suspects", "--json", NULL);
     rv = certify->operations->step_run_on(
         names, collected->partition ? collected->partition->name : NULL, SUSPECTS_WAIT_S,
         program.argv,
@@ -147,8 +148,8 @@ static int reports_read(struct collected *collected, const struct hostlist *name
     if (rv != 0 || (result.end == PROCESS_EXITED && result.status == 0))
         return rv;
     error_set(err, "%s",
-              *collected->lines.complaint.text ? collected->lines.complaint.text
-                                               : "no answer within the time limit");
+              *collected->lines.error_line.text ? collected->lines.error_line.text
+                                                : "no answer within the time limit");
     return result.end == PROCESS_EXITED ? 1 : -1;
 }
 
@@ -230,7 +231,7 @@ static void partition_collect(const struct cluster_partition *partition,
     for (size_t i = 0; collected->names && i < names->count; i++)
         collected->names[i] = names->names[i];
     if (collected->names) {
-        step_by_halves(names->count, group_collect, collected);
+        step_query_by_halves(names->count, group_collect, collected);
     } else {
         certify->has_unread = true;
         certify_note(certify, "out of memory for the suspect reports of %zu nodes", names->count);
@@ -445,14 +446,14 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
         const struct record *record = RECORD_AT(&certify->records, i);
         const char *message = text_of(record->message);
         const struct cluster_node *node;
-        const struct ran *asked;
+        const struct job_match *asked;
         bool is_in_run = false;
 
         if (!is_suspect_report(record))
             continue;
         asked = &collected->asked[at++];
         node = cluster_node(&certify->cluster, record->node);
-        if (!node || !ran_is_true(asked)) {
+        if (!node || !job_match_is_confirmed(asked)) {
             uid = doubted++ == 0 ? (unsigned)asked->uid : uid;
             continue;
         }
@@ -514,7 +515,7 @@ int certify_suspects(struct certify *certify, struct error *err)
     else if (plan_elsewhere(&certify->cluster, &readers, partition_collect, &collected) != 0)
         rv = error_set(err, "out of memory for the suspect reports of %zu nodes", readers.count);
     if (rv == 0)
-        rv = ran_query(collected.asked, collected.count, err);
+        rv = job_match_query(collected.asked, collected.count, err);
     if (rv == 0)
         reports_evaluate(certify, &collected, first, &suspects);
     free(collected.asked);
@@ -544,7 +545,7 @@ static void reports_remove(struct certify *certify, const char *about,
     struct error err;
     size_t first;
 
-    step_muster(&program, "suspects", "--json", NULL);
+    step_add_muster(&program, "suspects", "--json", NULL);
     arguments_add(&program, "--remove=%s", about);
     if (certify_muster(certify,
                        &(struct certify_step){

@@ -51,7 +51,7 @@ static double *ends_read(const struct certify *certify, struct error *err)
  */
 static bool lacks_certificate(const struct cluster_node *node)
 {
-    char *gate = extra_note(node->extra, EXTRA_GATE);
+    char *gate = extra_read_note(node->extra, EXTRA_GATE);
     bool lacks = node->is_waiting || gate || revocation_read(node->comment) != 0;
 
     free(gate);
@@ -203,7 +203,7 @@ void certify_leave_waiting(struct certify *certify)
         if (now.nodes[i].is_waiting && !name_index_has(&is_leaving, now.nodes[i].name))
             hostlist_append(&staying, now.nodes[i].name);
     if (rv == 0 && now.has_waiting)
-        rv = certify->operations->wait(&staying, &leaving, true, &err);
+        rv = certify->operations->update_waiting(&staying, &leaving, true, &err);
     if (rv != 0)
         certify_note(certify, "not taken out of reservation " CLUSTER_WAITING ": %s", err.text);
     else

@@ -97,8 +97,8 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
     if (rv < 0)
         return false;
     if (rv == 0)
-        error_set(err, "ended early%s%s", *certify->complaint.text ? ": " : "",
-                  certify->complaint.text);
+        error_set(err, "ended early%s%s", *certify->error_line.text ? ": " : "",
+                  certify->error_line.text);
     if (certify_allocate_again(certify)) { /* the job's end killed what ran: nobody is at fault */
         if (++tries->jobs == CERTIFY_TRIES)
             certify_all_fault(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,

@@ -169,7 +169,7 @@ static void part_issue(struct certify *certify, const struct request_part *part)
     size_t first;
     int rv;
 
-    step_muster(&program, "certificate", "issue", "--json", NULL);
+    step_add_muster(&program, "certificate", "issue", "--json", NULL);
     rv = certificates_step(certify, &part->nodes, part->text, &program, &first, &err);
     if (rv >= 0)
         answers_read(certify, first);
@@ -182,10 +182,10 @@ static void part_issue(struct certify *certify, const struct request_part *part)
             certified(certify, node_run, kept_until(record));
         else
             not_certified(certify, node_run,
-                          record && record->message  ? record->message
-                          : *err.text                ? err.text
-                          : *certify->complaint.text ? certify->complaint.text
-                                                     : "no error message was given");
+                          record && record->message   ? record->message
+                          : *err.text                 ? err.text
+                          : *certify->error_line.text ? certify->error_line.text
+                                                      : "no error message was given");
     }
 }
 
@@ -289,7 +289,7 @@ static void part_revoke(struct certify *certify, time_t until)
         }
     if (names.count > 0) {
         snprintf(option, sizeof option, "--issued-until=%lld", (long long)until);
-        step_muster(&program, "revoke", "--json", until == ALL_ISSUED ? NULL : option, NULL);
+        step_add_muster(&program, "revoke", "--json", until == ALL_ISSUED ? NULL : option, NULL);
         if (certificates_step(certify, &names, NULL, &program, &first, &err) >= 0)
             revoked_note(certify, first);
     }
@@ -372,7 +372,7 @@ static void revocations_write(struct certify *certify)
         const struct node_run *node_run = &certify->node_runs[i];
         const struct cluster_node *node = cluster_node(&now, node_run->name);
         time_t until = revoked_until(node_run, begin);
-        char *comment = node && until >= 0 ? revocation_put(node->comment, until) : NULL;
+        char *comment = node && until >= 0 ? revocation_set(node->comment, until) : NULL;
 
         if (comment && strcmp(comment, node->comment) != 0)
             batch_add(&comments, node->name, comment); /* out of memory: the next run does it */

@@ -91,7 +91,7 @@ static void run(struct certify *certify)
 
         progress_begin(&certify->progress, "check");
         progress_doing(&certify->progress, "muster check on %zu node%s", asked, text_plural(asked));
-        step_muster(&program, "check", "--json", NULL);
+        step_add_muster(&program, "check", "--json", NULL);
         rv = certify_muster(certify,
                             &(struct certify_step){
                                 .stage = STAGE_CHECK,
@@ -122,9 +122,9 @@ static void run(struct certify *certify)
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
         text_put(text, sizeof text, "muster check did not complete: %s",
-                 rv != 0                    ? err.text
-                 : *certify->complaint.text ? certify->complaint.text
-                                            : "no error message was given");
+                 rv != 0                     ? err.text
+                 : *certify->error_line.text ? certify->error_line.text
+                                             : "no error message was given");
         certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, "check", text);
     }
     certify_stage_end(certify, asked);

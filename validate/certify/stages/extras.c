@@ -21,11 +21,11 @@ static void text_add(struct batch *batch, const struct cluster_node *node, char 
 /* Returns text without the note of the key. Owns text; the caller frees the result. */
 static char *without(char *text, const char *key, struct error *err)
 {
-    char *note = text ? extra_note(text, key) : NULL, *made;
+    char *note = text ? extra_read_note(text, key) : NULL, *made;
 
     if (!note)
         return text;
-    made = extra_with_note(text, key, NULL, err);
+    made = extra_set_note(text, key, NULL, err);
     free(note);
     free(text);
     return made;
@@ -43,15 +43,15 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
         if (!is_again) /* what its health check published ends with its certificate */
             text = own = without(without(own, EXTRA_GATE, &err), EXTRA_FAULT, &err);
         if (own && offers) {
-            text = extra_with(own, node_run->certified_level,
-                              (long long)node_run->certified_until_s, &err);
+            text = extra_set_level(own, node_run->certified_level,
+                                   (long long)node_run->certified_until_s, &err);
             free(own);
         }
         if (!text && !is_again)
             certify_note(certify, "%s: %s", node_run->name, err.text);
     } else if (offers && certify_loses_certificate(node_run) && *extra &&
-               !extra_is_over(extra, (long long)time(NULL))) {
-        text = extra_with(extra, 0, 0, &err);
+               !extra_is_expired(extra, (long long)time(NULL))) {
+        text = extra_set_level(extra, 0, 0, &err);
     }
     return text;
 }
@@ -75,8 +75,8 @@ static void expired_add(const struct certify *certify, const struct cluster *clu
         const struct node_run *node_run = certify_node_run(certify, node->name);
 
         if ((!node_run || !*node_run->certified_until) && !is_others(node_run, node) &&
-            extra_is_over(node->extra, now))
-            text_add(batch, node, extra_with(node->extra, 0, 0, &err));
+            extra_is_expired(node->extra, now))
+            text_add(batch, node, extra_set_level(node->extra, 0, 0, &err));
     }
 }
 

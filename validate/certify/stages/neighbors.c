@@ -48,8 +48,8 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
         hostlist_split(&able, &told, NULL, &silent);
     if (silent.count > 0)
         certify_note(certify, "LLDP: cables of %s not checked: no answer of lldpd%s%s",
-                     hostlist_text(&silent).text, *certify->complaint.text ? ": " : "",
-                     certify->complaint.text);
+                     hostlist_text(&silent).text, *certify->error_line.text ? ": " : "",
+                     certify->error_line.text);
     hostlist_clear(&able);
     hostlist_clear(&told);
     hostlist_clear(&silent);
@@ -60,7 +60,7 @@ static int neighbors_query(struct certify *certify, const struct hostlist *names
 {
     struct arguments program = {0};
 
-    step_muster(&program, "topology", "--neighbors", "--json", NULL);
+    step_add_muster(&program, "topology", "--neighbors", "--json", NULL);
     return certify_muster(
         certify,
         &(struct certify_step){.stage = STAGE_CHECK,

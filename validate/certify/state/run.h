@@ -119,31 +119,31 @@ struct certify {
     FILE *json;
     struct progress progress;
     struct live live;
-    const char *live_directory;  /* where others can watch the run; NULL: nowhere */
-    struct hostlist headlines;   /* lines above the table: faults of many nodes, no node's own */
-    struct hostlist lossy;       /* what failed for packet loss: "NODE RAIL", shared parts */
-    struct hostlist notes;       /* lines under the table */
-    bool is_misused;             /* a node or partition was named that is not there */
-    bool has_fault;              /* a fault that is no node's */
-    bool has_unread;             /* suspect reports could not be read: the run does not pass */
-    bool is_broken;              /* the run could not begin, go on or undo all: no node's fault */
-    bool lacks_job;              /* nodes that were available got no job, for no known reason */
-    char *peers;                 /* for certify_environment_peers(); NULL: not known */
-    size_t drained;              /* nodes that muster has out of service, this run's included */
-    char runs[512];              /* the directory of journals */
-    struct hostlist changed;     /* reservations of dead runs that somebody has changed:
-                                    undo_leftovers() */
-    size_t stray_lines;          /* lines of programs that were no records */
-    size_t refused_records;      /* records that were left out: step/record_source.h */
-    char refused_source[64];     /* of the first: a node, or the program of all */
-    char refused_reason[160];    /* of the first */
-    struct complaint complaint;  /* what a program said on standard error */
-    char mpi_program[1024];      /* the path that the last MPI step ran; "": there was none */
-    double stage_s[STAGE_COUNT]; /* what each stage took */
-    double gone_s;               /* how long the run waited for slurmctld */
-    time_t certified_until_s;    /* the end of this run's certificates */
-    double idle_look_at;         /* --idle: clock_s() of the next look at the jobs that wait */
-    char idle_end[200];          /* --idle: why the nodes are given back; "": they are not */
+    const char *live_directory;   /* where others can watch the run; NULL: nowhere */
+    struct hostlist headlines;    /* lines above the table: faults of many nodes, no node's own */
+    struct hostlist lossy;        /* what failed for packet loss: "NODE RAIL", shared parts */
+    struct hostlist notes;        /* lines under the table */
+    bool is_misused;              /* a node or partition was named that is not there */
+    bool has_fault;               /* a fault that is no node's */
+    bool has_unread;              /* suspect reports could not be read: the run does not pass */
+    bool is_broken;               /* the run could not begin, go on or undo all: no node's fault */
+    bool lacks_job;               /* nodes that were available got no job, for no known reason */
+    char *peers;                  /* for certify_environment_peers(); NULL: not known */
+    size_t drained;               /* nodes that muster has out of service, this run's included */
+    char runs[512];               /* the directory of journals */
+    struct hostlist changed;      /* reservations of dead runs that somebody has changed:
+                                     undo_clean_up() */
+    size_t stray_lines;           /* lines of programs that were no records */
+    size_t refused_records;       /* records that were left out: step/record_source.h */
+    char refused_source[64];      /* of the first: a node, or the program of all */
+    char refused_reason[160];     /* of the first */
+    struct error_line error_line; /* what a program said on standard error */
+    char mpi_program[1024];       /* the path that the last MPI step ran; "": there was none */
+    double stage_s[STAGE_COUNT];  /* what each stage took */
+    double gone_s;                /* how long the run waited for slurmctld */
+    time_t certified_until_s;     /* the end of this run's certificates */
+    double idle_look_at;          /* --idle: clock_s() of the next look at the jobs that wait */
+    char idle_end[200];           /* --idle: why the nodes are given back; "": they are not */
 };
 
 /* Set by SIGINT, SIGTERM, SIGHUP to the signal's number once there may be something to undo;

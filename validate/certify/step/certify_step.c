@@ -84,7 +84,7 @@ static void read_line(const char *line, bool is_error, void *context)
             output->probe_at = INFINITY;
             progress_doing(&certify->progress, "%s", text + strlen(RECORD_PROGRESS));
         } else if (*text) {
-            complaint_add(&certify->complaint, text);
+            error_line_add(&certify->error_line, text);
         }
         return;
     }
@@ -169,7 +169,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
 
     record_source_bound(&output.all, step->nodes->count);
     *first = certify->records.count;
-    certify->complaint = (struct complaint){0};
+    certify->error_line = (struct error_line){0};
     if (step->is_mpi) {
         snprintf(certify->mpi_program, sizeof certify->mpi_program, "%s",
                  step->container ? "" : step->program[0]);
@@ -187,7 +187,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                        .mpi = step->is_mpi ? certify->options.mpi : "none",
                        .keeps_order = step->keeps_order,
                        .has_labels = output.nodes.count > 0,
-                       .is_of_first = step->is_mpi,
+                       .prints_task_0_only = step->is_mpi,
                        .options = step_container_options(step->container),
                        .program = step->program},
         &(struct process){
@@ -222,19 +222,19 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     if (result.end == PROCESS_SIGNALED ||
         (result.status != 0 && result.status != 1 && result.status != 3)) {
         error_set(err, "ended with status %d: %s", result.status,
-                  *certify->complaint.text ? certify->complaint.text
-                                           : "no error message was given");
+                  *certify->error_line.text ? certify->error_line.text
+                                            : "no error message was given");
         return 1;
     }
     if (step->is_mpi && !records_explain(&certify->records, *first, result.status)) {
         bool is_mute = certify->records.count == *first;
 
-        error_set(err, "rank 0, which reports for all ranks, ended early (status %d): %s%s",
-                  result.status,
-                  *certify->complaint.text ? certify->complaint.text : "no error message was given",
-                  is_mute
-                      ? "; check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI"
-                      : "");
+        error_set(
+            err, "rank 0, which reports for all ranks, ended early (status %d): %s%s",
+            result.status,
+            *certify->error_line.text ? certify->error_line.text : "no error message was given",
+            is_mute ? "; check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI"
+                    : "");
         return 1;
     }
     return 0;

@@ -31,9 +31,9 @@ struct certify_step {
  * is out. */
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err);
-/* Runs "muster WORDS..." (step_muster()) as one task on each of the nodes: certify_step() with the
- * step's stage, nodes, input, held_s and deadline. It survives the loss of a node: no task needs
- * another. program is cleared. */
+/* Runs "muster WORDS..." (step_add_muster()) as one task on each of the nodes: certify_step() with
+ * the step's stage, nodes, input, held_s and deadline. It survives the loss of a node: no task
+ * needs another. program is cleared. */
 int certify_muster(struct certify *certify, const struct certify_step *step,
                    struct arguments *program, size_t *first, struct error *err);
 

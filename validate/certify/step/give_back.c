@@ -61,7 +61,7 @@ void certify_give_back_poll(struct certify *certify)
         give_back(certify, err.text);
     if (count > 0 && certify->operations->load_nodes(&now, &err) == 0) {
         nodes_held(certify, &names);
-        job = pending_for(jobs, count, &certify->cluster, &now, &names);
+        job = pending_job_for_nodes(jobs, count, &certify->cluster, &now, &names);
     }
     if (job) {
         char text[200];

@@ -35,7 +35,7 @@ static void take_line(size_t task, const char *node, const char *line, void *con
     probe->answers[task].has_started = true;
 }
 
-static void take_error(size_t task, const char *node, const char *line, void *context)
+static void on_error_line(size_t task, const char *node, const char *line, void *context)
 {
     struct answer *answer = &((const struct probe *)context)->answers[task];
 
@@ -70,7 +70,7 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
     arguments_add(&program, "--version");
     if (node_lines_begin(&certify->cluster, names, take_line, probe, &probe->lines) == 0 &&
         (probe->answers = calloc(names->count + 1, sizeof *probe->answers))) {
-        probe->lines.take_error = take_error;
+        probe->lines.on_error_line = on_error_line;
         is_run = certify->operations->step_run(
                      &(struct step){.job_id = certify->job_id,
                                     /* only this step is canceled if it is late */
@@ -162,9 +162,9 @@ void certify_container_probe(struct certify *certify, const char *container,
         certify_note(certify,
                      "gpu: %s: muster-gpu does not start in the container of GpuContainer: %s",
                      hostlist_text(&without).text,
-                     *reason                       ? reason
-                     : *probe.lines.complaint.text ? probe.lines.complaint.text
-                                                   : "it printed nothing");
+                     *reason                        ? reason
+                     : *probe.lines.error_line.text ? probe.lines.error_line.text
+                                                    : "it printed nothing");
     hostlist_clear(&without);
     probe_clear(&probe);
 }

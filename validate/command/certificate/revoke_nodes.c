@@ -116,7 +116,7 @@ static void all_query(struct revoking *revoking)
         else
             rv = hostlist_append(node->is_full ? &full : &idle, node->name);
     }
-    step_muster(&program, "revoke", "--json", NULL);
+    step_add_muster(&program, "revoke", "--json", NULL);
     query.program = program.argv;
     rv = rv == 0 ? node_query_run(&query, &idle) : rv;
     query.is_at_once = true; /* they are not expected to start a job */
@@ -161,10 +161,10 @@ static void slurm_write(struct revoking *revoking)
         const char *name = revoking->cluster.nodes[i].name;
         const struct cluster_node *node = target->is_queried ? cluster_node(&now, name) : NULL;
         char *extra = node && revoking->cluster.has_extra && *node->extra
-                          ? extra_with(node->extra, 0, 0, &err)
+                          ? extra_set_level(node->extra, 0, 0, &err)
                           : NULL;
         char *comment =
-            node ? revocation_put(node->comment, target->is_gone ? 0 : time(NULL)) : NULL;
+            node ? revocation_set(node->comment, target->is_gone ? 0 : time(NULL)) : NULL;
 
         if (extra && strcmp(extra, node->extra) != 0)
             batch_add(&extras, name, extra);

@@ -265,7 +265,7 @@ static int query_nodes(struct compare *compare, struct error *err)
     if (!partition)
         return -1;
     rv = choose(compare, partition, &chosen, err);
-    step_muster(&program, "check", "--json", "--only=host.config,net.addresses", NULL);
+    step_add_muster(&program, "check", "--json", "--only=host.config,net.addresses", NULL);
     if (rv == 0 && isatty(2))
         fprintf(stderr, "querying %zu node%s of partition %s\n", chosen.count,
                 text_plural(chosen.count), partition->name);

@@ -56,7 +56,7 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
     size_t before = findings->count, end;
     int rv = 0;
 
-    step_muster(&program, "doctor", "--here", "--json", NULL);
+    step_add_muster(&program, "doctor", "--here", "--json", NULL);
     for (size_t i = 0; rv == 0 && i < count; i++)
         if (!nodes[i]->is_down && !nodes[i]->is_drained && !nodes[i]->is_absent &&
             !nodes[i]->is_full && has_slurmd(findings, nodes[i]->name))
@@ -113,7 +113,7 @@ static void extras_read(struct cluster_node *const *nodes, size_t count, struct 
 {
     for (size_t i = 0; i < count; i++) {
         struct error err;
-        char *text = extra_with(nodes[i]->extra, 0, 0, &err);
+        char *text = extra_set_level(nodes[i]->extra, 0, 0, &err);
 
         if (!text)
             doctor_add(findings, nodes[i]->name, "extra", VERDICT_WARN,

@@ -101,9 +101,9 @@ static bool is_void(const struct cluster_node *node, time_t issued, char *why, s
  * certified nodes must not get it. Best effort, as the gate checks anyway. */
 static void extra_withdraw(const struct cluster_node *node)
 {
-    bool shows_certificate = extra_is_over(node->extra, LLONG_MAX);
+    bool shows_certificate = extra_is_expired(node->extra, LLONG_MAX);
     struct error err;
-    char *extra = shows_certificate ? extra_with(node->extra, 0, 0, &err) : NULL;
+    char *extra = shows_certificate ? extra_set_level(node->extra, 0, 0, &err) : NULL;
 
     if (extra)
         (void)cluster_set_extra(node->name, extra, &err);
@@ -135,7 +135,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
             extra_withdraw(node);
         }
         comment =
-            !*err.text && revocation_read(node->comment) ? revocation_put(node->comment, 0) : NULL;
+            !*err.text && revocation_read(node->comment) ? revocation_set(node->comment, 0) : NULL;
         if (comment && cluster_set_comment(name, comment, &err) != 0) { /* harmless */
             size_t length = strlen(text);
 

@@ -27,11 +27,11 @@ int published_load(const char *name, struct cluster *cluster, struct error *err)
 int published_put(const struct cluster_node *node, const char *key, const char *note,
                   struct error *err)
 {
-    char *is = extra_note(node->extra, key), *text = NULL;
+    char *is = extra_read_note(node->extra, key), *text = NULL;
     int rv = 0;
 
     if (is ? !note || strcmp(is, note) != 0 : note != NULL) {
-        text = extra_with_note(node->extra, key, note, err);
+        text = extra_set_note(node->extra, key, note, err);
         rv = text ? cluster_set_extra(node->name, text, err) : -1;
     }
     free(is);

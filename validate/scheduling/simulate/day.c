@@ -24,7 +24,7 @@ static const char *take(const struct slurm_line *line, struct day_job *job, cons
     const char *end;
 
     *job = (struct day_job){.line = line,
-                            .seen.answer = PROBE_SILENT,
+                            .seen.answer = PROBE_NO_ANSWER,
                             .submitted_s = NAN,
                             .started_s = NAN,
                             .ended_s = NAN};

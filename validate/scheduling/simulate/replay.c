@@ -195,8 +195,8 @@ int day_replay(const struct verify_setting *setting, struct day *day, struct err
     snprintf(replay.name + strlen(replay.name), sizeof replay.name - strlen(replay.name), "-%d",
              getpid());
     rv = operations_slurm.name(replay.cluster, sizeof replay.cluster, err);
-    if (rv == 0 && undo_leftovers(&operations_slurm, setting->directory, replay.cluster,
-                                  setting->on_leftover, NULL, &late) < 0)
+    if (rv == 0 && undo_clean_up(&operations_slurm, setting->directory, replay.cluster,
+                                 setting->on_leftover, NULL, &late) < 0)
         setting->on_leftover(late.text);
     if (rv == 0)
         rv = users_find(&replay, err);

@@ -29,7 +29,7 @@ static void certified_judge(const struct intent_statement *statement,
     (void)statement;
     if (seen->node_count == 0)
         verify_not_shown(result, "each node has a certificate");
-    else if (node->answer == PROBE_SILENT)
+    else if (node->answer == PROBE_NO_ANSWER)
         verify_not_shown(result, "%s: %s", node->name, node->message);
     else if (is_open && seen->has_gate)
         verify_not_shown(result,

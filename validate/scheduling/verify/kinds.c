@@ -81,7 +81,7 @@ void verify_judge(const struct intent_statement *statement, const struct verify_
     for (size_t i = 0; i < seen->count; i++) {
         const struct seen_job *job = &seen->jobs[i];
 
-        if (job->answer == PROBE_REFUSED || job->answer == PROBE_SILENT ||
+        if (job->answer == PROBE_REFUSED || job->answer == PROBE_NO_ANSWER ||
             (job->answer == PROBE_ACCEPTED && !*job->state)) {
             verify_not_shown(result, "%s", seen_describe(job).text);
             return;

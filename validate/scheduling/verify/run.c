@@ -511,8 +511,8 @@ int verify_all(const struct verify_setting *setting, struct error *err)
     text_time(run.name, sizeof run.name, "policy-%Y%m%d-%H%M%S", time(NULL));
     snprintf(run.name + strlen(run.name), sizeof run.name - strlen(run.name), "-%d", getpid());
     if (rv == 0) {
-        left = undo_leftovers(&operations_slurm, setting->directory, cluster, setting->on_leftover,
-                              NULL, &late);
+        left = undo_clean_up(&operations_slurm, setting->directory, cluster, setting->on_leftover,
+                             NULL, &late);
         if (left < 0)
             setting->on_leftover(late.text);
         rv = users_find(&run, err);

@@ -64,14 +64,14 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
                        int reason)
 {
     const char *next = reason == SLURM_ERROR ? plugin_next : refusal_next(reason);
-    const char *place = next ? strstr(next, "%s") : NULL;
+    const char *user_at = next ? strstr(next, "%s") : NULL;
     char some[120];
 
     text_put(some, sizeof some, "%s", nodes);
     error_set(err, "%s %s for %s: %s", what, some, user, slurm_strerror(reason));
-    if (place)
+    if (user_at)
         text_put(err->text + strlen(err->text), sizeof err->text - strlen(err->text), "; %.*s%s%s",
-                 (int)(place - next), next, user, place + 2);
+                 (int)(user_at - next), next, user, user_at + 2);
     return -1;
 }
 
@@ -86,7 +86,7 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
 static const struct {
     uint32_t pending;
     int reason;
-} endless[] = {
+} never_start[] = {
     {WAIT_ACCOUNT, ESLURM_INVALID_ACCOUNT},
     {WAIT_QOS, ESLURM_INVALID_QOS},
     LIMITS(MAX_NODE_PER_JOB),
@@ -112,11 +112,11 @@ static const struct {
 };
 
 /* Returns the refusal that the reason is; 0: the job may start yet. */
-static int endless_reason(uint32_t pending)
+static int never_start_refusal(uint32_t pending)
 {
-    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
-        if (endless[i].pending == pending)
-            return endless[i].reason;
+    for (size_t i = 0; i < sizeof never_start / sizeof *never_start; i++)
+        if (never_start[i].pending == pending)
+            return never_start[i].reason;
     return 0;
 }
 
@@ -147,7 +147,7 @@ static struct job_status job_status_of(uint32_t job_id)
         job_status.is_pending = state == JOB_PENDING;
         job_status.is_over |= state > JOB_SUSPENDED;
         if (job_status.is_pending)
-            job_status.refusal = endless_reason(job->state_reason);
+            job_status.refusal = never_start_refusal(job->state_reason);
         snprintf(job_status.why, sizeof job_status.why, "%s",
                  job->state_desc ? job->state_desc : "");
     }
@@ -189,11 +189,12 @@ static void reason_read(uint32_t job_id, char *reason, size_t size)
 /* Waits until it is time for the next query. */
 static void query_wait(const struct allocation_request *request, double begin)
 {
-    double asked = clock_s(),
-           pause_s = fmin(ALLOCATION_QUERY_MOST_S, fmax(ALLOCATION_QUERY_S, 0.1 * (asked - begin)));
+    double queried_at = clock_s(),
+           pause_s =
+               fmin(ALLOCATION_QUERY_MOST_S, fmax(ALLOCATION_QUERY_S, 0.1 * (queried_at - begin)));
 
     for (double left_s = pause_s; left_s > 0 && !(request->stop && *request->stop);
-         left_s = pause_s - (clock_s() - asked)) {
+         left_s = pause_s - (clock_s() - queried_at)) {
         usleep((useconds_t)(1e6 * fmin(left_s, ALLOCATION_TICK_S)));
         if (request->on_tick)
             request->on_tick(request->context);
@@ -217,7 +218,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
                       double begin, struct error *err)
 {
     static const int all = READY_JOB_STATE | READY_NODE_STATE | READY_PROLOG_STATE;
-    bool is_asked = false;
+    bool is_checked = false;
     int refusal = 0;
 
     for (;;) {
@@ -237,8 +238,8 @@ static int wait_ready(const struct allocation_request *request, const char *node
             error_set(err, "stopped by a signal");
             return 1;
         }
-        if (!is_asked && clock_s() - begin > ALLOCATION_PENDING_S) {
-            is_asked = true;
+        if (!is_checked && clock_s() - begin > ALLOCATION_PENDING_S) {
+            is_checked = true;
             refusal = job_status_of(job_id).refusal;
         }
         if (refusal != 0)
@@ -257,7 +258,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
 }
 
 /* Requests the job as the user of this process. Returns 0 or Slurm's errno. */
-static int submit(job_desc_msg_t *wanted, struct as_user_answer *job)
+static int allocate(job_desc_msg_t *wanted, struct as_user_answer *job)
 {
     resource_allocation_response_msg_t *granted = NULL;
 
@@ -272,12 +273,12 @@ static int submit(job_desc_msg_t *wanted, struct as_user_answer *job)
 
 /* Returns Slurm's list of the reservation's nodes that are not requested, malloc'd; NULL if memory
  * is out. */
-static char *others_fold(const struct allocation_request *request)
+static char *other_nodes_fold(const struct allocation_request *request)
 {
     struct hostlist others = {0};
     char *folded = NULL;
 
-    if (hostlist_split(request->among, request->nodes, NULL, &others) == 0)
+    if (hostlist_split(request->reservation_nodes, request->nodes, NULL, &others) == 0)
         folded = hostlist_fold_for_slurm(&others);
     hostlist_clear(&others);
     return folded;
@@ -285,9 +286,10 @@ static char *others_fold(const struct allocation_request *request)
 
 /* In a topology of blocks, makes the job exclude the other nodes; else, or if memory is out, it
  * requires its own. */
-static void spread(const struct allocation_request *request, job_desc_msg_t *job)
+static void other_nodes_exclude(const struct allocation_request *request, job_desc_msg_t *job)
 {
-    char *others = request->among && request->reservation ? others_fold(request) : NULL;
+    char *others =
+        request->reservation_nodes && request->reservation ? other_nodes_fold(request) : NULL;
 
     if (!others || !release_job_spread(job)) {
         free(others);
@@ -301,8 +303,8 @@ static void spread(const struct allocation_request *request, job_desc_msg_t *job
 
 /* Returns the folded nodes, malloc'd, and fills the request for a job of them, whose exc_nodes and
  * tres_per_node are malloc'd as well; NULL with err. */
-static char *wanted_make(const struct allocation_request *request, job_desc_msg_t *job,
-                         struct error *err)
+static char *job_desc_fill(const struct allocation_request *request, job_desc_msg_t *job,
+                           struct error *err)
 {
     char *nodes = hostlist_fold_for_slurm(request->nodes);
 
@@ -324,14 +326,14 @@ static char *wanted_make(const struct allocation_request *request, job_desc_msg_
         asprintf(&job->tres_per_node, "gres/gpu:%ld", request->gpus) < 0)
         job->tres_per_node = NULL;
     if (nodes)
-        spread(request, job);
+        other_nodes_exclude(request, job);
     return nodes;
 }
 
 int allocation_check(const struct allocation_request *request, struct error *err)
 {
     job_desc_msg_t job;
-    char *nodes = wanted_make(request, &job, err);
+    char *nodes = job_desc_fill(request, &job, err);
     struct as_user_answer start;
     int reason, rv = 0;
 
@@ -350,20 +352,21 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
 {
     double begin = clock_s();
     job_desc_msg_t job;
-    char *nodes = wanted_make(request, &job, err);
+    char *nodes = job_desc_fill(request, &job, err);
     struct as_user_answer answer = {0};
     int reason, rv;
 
     *job_id = 0;
     if (!nodes)
         return -1;
-    reason = request->user ? as_user(request->user, submit, &job, &answer) : submit(&job, &answer);
+    reason =
+        request->user ? as_user(request->user, allocate, &job, &answer) : allocate(&job, &answer);
     *job_id = answer.value;
     if (reason != 0) {
         rv = allocation_refused(err, "no allocation of", nodes, user_name(request->user), reason);
     } else {
-        if (request->before != 0)
-            cluster_job_cancel(request->before, NULL);
+        if (request->previous_job_id != 0)
+            cluster_job_cancel(request->previous_job_id, NULL);
         rv = wait_ready(request, nodes, *job_id, begin, err);
     }
     if (rv != 0)

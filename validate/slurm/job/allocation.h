@@ -12,9 +12,9 @@
 /* A request for an allocation of whole nodes with all that is in them. */
 struct allocation_request {
     const char *job_name;
-    const struct user *user; /* the job's owner; NULL: the user of this process */
-    uint32_t before;         /* a job to cancel once this one is queued, which gets its nodes; 0:
-                                none */
+    const struct user *user;  /* the job's owner; NULL: the user of this process */
+    uint32_t previous_job_id; /* a job to cancel once this one is queued, which gets its nodes; 0:
+                        none */
     const struct hostlist *nodes;
     const char *cluster;     /* its name: no other cluster of a federation gets it */
     const char *partition;   /* NULL: Slurm's default */
@@ -22,7 +22,7 @@ struct allocation_request {
     /* the reservation's nodes, in a topology of blocks: Slurm starts no job there that names nodes
      * of more blocks than would hold it (eval_nodes_block.c), so the job excludes the other nodes.
      * NULL: the job names its own nodes */
-    const struct hostlist *among;
+    const struct hostlist *reservation_nodes;
     uint64_t memory;                   /* per node: memory.h; 0: all */
     long gpus;                         /* per node, if a job of whole nodes has only those that
                                           it requests: gres_is_explicit(); 0: no request */

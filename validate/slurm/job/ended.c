@@ -40,8 +40,8 @@ int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err)
         if (!is_of_interest(info))
             continue;
         job->uid = info->user_id;
-        job->has_failed_soon = (info->job_state & JOB_STATE_BASE) == JOB_FAILED &&
-                               info->end_time - info->start_time < SUSPECTS_QUICK_S;
+        job->has_failed_early = (info->job_state & JOB_STATE_BASE) == JOB_FAILED &&
+                                info->end_time - info->start_time < SUSPECTS_QUICK_S;
         rv = hostlist_expand(info->nodes, &job->nodes, err);
         *count += rv == 0;
     }

@@ -13,7 +13,7 @@
 struct ended_job {
     uid_t uid;
     struct hostlist nodes;
-    bool has_failed_soon; /* within SUSPECTS_QUICK_S of its start */
+    bool has_failed_early; /* within SUSPECTS_QUICK_S of its start */
 };
 
 /* Loads all ended jobs but root's, those of muster's own runs, and those that were canceled,

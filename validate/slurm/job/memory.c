@@ -29,7 +29,7 @@ static uint64_t least_memory(const struct cluster *cluster, const struct hostlis
 uint64_t memory_of_job(const struct cluster *cluster, const struct cluster_partition *partition,
                        const struct hostlist *nodes)
 {
-    uint64_t limit = partition->most_memory;
+    uint64_t limit = partition->max_memory;
     bool is_beyond;
 
     if ((limit & ~MEM_PER_CPU) == 0)

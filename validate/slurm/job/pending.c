@@ -50,7 +50,7 @@ int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err
         const slurm_job_info_t *info = &found->job_array[i];
         struct pending_job *job = &(*jobs)[count];
 
-        if (!pending_is_for_nodes(info->job_state, info->state_reason, &job->is_refused) ||
+        if (!pending_needs_nodes(info->job_state, info->state_reason, &job->is_refused) ||
             (info->resv_name && *info->resv_name) || is_of_certify(info, battery_uid))
             continue;
         rv = job_fill(info, job);

@@ -35,15 +35,16 @@ void pending_jobs_free(struct pending_job *jobs, int count);
 
 /* Used by pending_jobs(): returns whether a job with these numbers of Slurm waits for nodes, and
  * sets its is_refused. */
-bool pending_is_for_nodes(uint32_t state, uint32_t reason, bool *is_refused);
+bool pending_needs_nodes(uint32_t state, uint32_t reason, bool *is_refused);
 
 /* Returns the first job that could start if those nodes were free, and may not start without them;
  * NULL if there is none. If that is not known, as with a constraint of several features, the job
  * counts as one that could. Pure. cluster: partitions and features; now: the nodes as they are. If
  * memory is out, returns the first job. */
-const struct pending_job *pending_for(const struct pending_job *jobs, int count,
-                                      const struct cluster *cluster, const struct cluster *now,
-                                      const struct hostlist *nodes);
+const struct pending_job *pending_job_for_nodes(const struct pending_job *jobs, int count,
+                                                const struct cluster *cluster,
+                                                const struct cluster *now,
+                                                const struct hostlist *nodes);
 
 /* Removes from nodes those that are in a partition of the job. Returns 0, or -1 if memory is out,
  * with no node left. */

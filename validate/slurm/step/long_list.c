@@ -12,7 +12,7 @@
 /* The kernel's MAX_ARG_STRLEN is 128 KiB: the rest is room to spare. */
 enum { ARGUMENT_BYTES = 100 * 1024 };
 
-bool long_list_is(const char *text)
+bool long_list_exceeds_limit(const char *text)
 {
     const char *lowered = getenv("MUSTER_ARGUMENT_BYTES"); /* for tests */
 
@@ -23,7 +23,7 @@ const char *long_list_value(const char *argument)
 {
     const char *equals = strncmp(argument, "--", 2) == 0 ? strchr(argument, '=') : NULL;
 
-    return equals && long_list_is(equals + 1) ? equals + 1 : NULL;
+    return equals && long_list_exceeds_limit(equals + 1) ? equals + 1 : NULL;
 }
 
 /* One name per line: srun takes no brackets in a file. Each with a comma: srun (22.05 to 26.05)

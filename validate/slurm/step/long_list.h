@@ -10,7 +10,7 @@
  * (E2BIG) with an argument of 128 KiB. Thousands of names that do not fold, such as fully qualified
  * ones, are longer. */
 
-bool long_list_is(const char *text);
+bool long_list_exceeds_limit(const char *text);
 
 /* Returns the value of an argument "--NAME=VALUE" that is too long; NULL for any other argument.
  * muster's own programs read such values from standard input, one per line in the order of their

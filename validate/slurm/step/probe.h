@@ -29,10 +29,10 @@ struct probe_request {
 
 enum probe_answer {
     PROBE_ACCEPTED,
-    PROBE_LIMITED, /* refused because of a limit of the association, QOS or partition */
-    PROBE_DENIED,  /* the reservation does not let the user in */
-    PROBE_REFUSED, /* for any other reason */
-    PROBE_SILENT,  /* the controller did not answer */
+    PROBE_LIMITED,   /* refused because of a limit of the association, QOS or partition */
+    PROBE_DENIED,    /* the reservation does not let the user in */
+    PROBE_REFUSED,   /* for any other reason */
+    PROBE_NO_ANSWER, /* the controller did not answer */
 };
 
 /* Submits the probe. Returns the answer, with *id for PROBE_ACCEPTED, else with Slurm's message in

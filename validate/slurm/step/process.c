@@ -23,7 +23,8 @@
 
 enum { LINE_MAX_BYTES = 65536, OUTPUT_MAX_BYTES = 1 << 30 };
 
-const char *const process_to_read[] = {"LC_ALL=C", "SLURM_TIME_FORMAT=standard", "TZ=UTC0", NULL};
+const char *const process_parse_environment[] = {"LC_ALL=C", "SLURM_TIME_FORMAT=standard",
+                                                 "TZ=UTC0", NULL};
 
 void arguments_add(struct arguments *arguments, const char *format, ...)
 {
@@ -67,7 +68,7 @@ static void line_deliver(const struct process *process, struct process_result *r
     if (stream->is_error) /* records are cleaned as they are taken apart */
         utf8_clean(line);
     if (stream->is_error && *line)
-        complaint_add(&result->complaint, line);
+        error_line_add(&result->error_line, line);
     if (process->on_line)
         process->on_line(line, stream->is_error, process->context);
 }
@@ -146,7 +147,7 @@ fail:
 }
 
 /* Ends the group step by step as time passes: TERM, and KILL after the grace. */
-struct ending {
+struct termination {
     pid_t pid;
     double reported_at; /* when its status was reported, 0: not yet */
     double term_at;     /* when TERM was sent, 0: not yet */
@@ -158,26 +159,26 @@ static bool has_reported(const struct process *process)
     return process->reported_status && *process->reported_status >= 0;
 }
 
-static void ending_go_on(const struct process *process, struct process_result *result,
-                         struct ending *ending, double begin)
+static void termination_advance(const struct process *process, struct process_result *result,
+                                struct termination *termination, double begin)
 {
     double now = clock_s();
 
-    if (ending->term_at == 0) {
+    if (termination->term_at == 0) {
         bool is_stopped = process->stop && *process->stop;
 
-        if (ending->reported_at == 0 && has_reported(process))
-            ending->reported_at = now;
+        if (termination->reported_at == 0 && has_reported(process))
+            termination->reported_at = now;
         if (!is_stopped && now - begin < process->deadline_s &&
-            (ending->reported_at == 0 || now - ending->reported_at < PROCESS_END_S))
+            (termination->reported_at == 0 || now - termination->reported_at < PROCESS_END_S))
             return;
-        result->has_hung = ending->reported_at > 0;
+        result->has_hung = termination->reported_at > 0;
         result->end = is_stopped ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
-        ending->term_at = now;
-        kill(-ending->pid, SIGTERM);
-    } else if (ending->killed_at == 0 && now - ending->term_at >= process->grace_s) {
-        ending->killed_at = now;
-        kill(-ending->pid, SIGKILL);
+        termination->term_at = now;
+        kill(-termination->pid, SIGTERM);
+    } else if (termination->killed_at == 0 && now - termination->term_at >= process->grace_s) {
+        termination->killed_at = now;
+        kill(-termination->pid, SIGKILL);
     }
 }
 
@@ -215,14 +216,14 @@ static bool read_all_outputs(const struct watched *watched, int in, int timeout_
 static void watch(const struct process *process, struct process_result *result, pid_t pid, int in,
                   struct stream streams[2], int *status)
 {
-    struct ending ending = {.pid = pid};
+    struct termination termination = {.pid = pid};
     size_t written = 0, length = process->input ? strlen(process->input) : 0;
     double begin = clock_s(), ended_at = 0, ticked = 0;
     struct watched watched = {process, result, streams, innermost};
 
     innermost = &watched;
     for (;;) {
-        bool is_silent = streams[0].fd < 0 && streams[1].fd < 0;
+        bool is_closed = streams[0].fd < 0 && streams[1].fd < 0;
         siginfo_t info = {0};
 
         /* Not reaped yet, so that the group's number is not anybody else's. */
@@ -230,10 +231,10 @@ static void watch(const struct process *process, struct process_result *result, 
             info.si_pid == pid)
             ended_at = clock_s();
         /* A child of the program may hold the pipes open: the program's end is the end. */
-        if (ended_at > 0 && (is_silent || clock_s() - ended_at > 1))
+        if (ended_at > 0 && (is_closed || clock_s() - ended_at > 1))
             break;
         if (read_all_outputs(&watched, process->input ? in : -1,
-                             ended_at > 0 || is_silent ? 5 : PROCESS_TICK_MS)) {
+                             ended_at > 0 || is_closed ? 5 : PROCESS_TICK_MS)) {
             ssize_t sent = write(in, process->input + written, length - written);
 
             if (sent > 0)
@@ -248,8 +249,8 @@ static void watch(const struct process *process, struct process_result *result, 
             process->on_tick(process->context);
         }
         if (ended_at == 0)
-            ending_go_on(process, result, &ending, begin);
-        if (ending.killed_at > 0 && clock_s() - ending.killed_at > PROCESS_KILL_S)
+            termination_advance(process, result, &termination, begin);
+        if (termination.killed_at > 0 && clock_s() - termination.killed_at > PROCESS_KILL_S)
             break; /* what hangs in the kernel is left */
     }
     innermost = watched.outer;
@@ -354,7 +355,7 @@ int process_output_status(const char *const *words, double deadline_s, char **te
     if (!stream)
         return error_set(err, "no memory");
     rv = process_run(&(struct process){.argv = (char *const *)(uintptr_t)words,
-                                       .environment = process_to_read,
+                                       .environment = process_parse_environment,
                                        .deadline_s = deadline_s,
                                        .grace_s = 1,
                                        .on_line = keep_line,
@@ -366,7 +367,7 @@ int process_output_status(const char *const *words, double deadline_s, char **te
         rv = error_set(err, "no memory");
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
         rv = error_set(err, "%s: %s", words[0],
-                       *result.complaint.text            ? result.complaint.text
+                       *result.error_line.text           ? result.error_line.text
                        : result.end == PROCESS_TIMED_OUT ? "no answer in time"
                                                          : "no error message was given");
     if (rv != 0) {

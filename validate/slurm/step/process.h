@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "lib/base/error.h"
-#include "validate/slurm/step/complaint.h"
+#include "validate/slurm/step/error_line.h"
 
 /* A program that is started, watched and reaped. No shell; the program and what it starts are a
  * process group of their own, so that a Ctrl-C at the terminal reaches only this process and a
@@ -49,21 +49,21 @@ struct process_result {
     int status;
     bool has_hung; /* it had reported its status, and did not end */
     double seconds;
-    struct complaint complaint; /* what it said on standard error */
+    struct error_line error_line; /* what it said on standard error */
 };
 
 /* An environment in which Slurm's commands print for programs: times in UTC as
  * "2026-11-25T17:16:01", whatever the user's SLURM_TIME_FORMAT and TZ, and messages in English. */
-extern const char *const process_to_read[];
+extern const char *const process_parse_environment[];
 
 /* Runs the program to its end; what hangs in the kernel is left. Returns 0 with *result, or -1 with
  * err if the program could not be started (not found, no memory, no more processes, its user not
  * available). */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 
-/* Runs a command, whose words end with NULL, in the environment process_to_read. Returns 0 with
- * what it wrote to standard output in *text, malloc'd, or -1 with err: its message if it failed, or
- * that it did not end within deadline_s. */
+/* Runs a command, whose words end with NULL, in the environment process_parse_environment. Returns
+ * 0 with what it wrote to standard output in *text, malloc'd, or -1 with err: its message if it
+ * failed, or that it did not end within deadline_s. */
 int process_output(const char *const *words, double deadline_s, char **text, struct error *err);
 /* As process_output(), with the exit status; -1: there is none, as the command was not started or
  * had to be ended. */

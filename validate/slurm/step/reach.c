@@ -90,7 +90,7 @@ static int connect_to(const struct cluster_node *node, int report_fd)
     snprintf(port, sizeof port, "%u", node->port ? node->port : DEFAULT_PORT);
     if (getaddrinfo(node->address, port, &hints, &found) != 0 || !found)
         return -1;
-    report_send(report_fd, REPORT_RESOLVED, REACH_NOT_ASKED, 0);
+    report_send(report_fd, REPORT_RESOLVED, REACH_NOT_QUERIED, 0);
     for (const struct addrinfo *address = found; address; address = address->ai_next) {
         fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
         reason = fd >= 0 && connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
@@ -137,7 +137,7 @@ static void query_node(const struct cluster_node *node, int fd)
                     reason);
         return;
     }
-    report_send(fd, REPORT_CONNECTED, REACH_NOT_ASKED, 0);
+    report_send(fd, REPORT_CONNECTED, REACH_NOT_QUERIED, 0);
     /* libslurm looks the name up in slurm.conf, or, of a cloud's node, asks the controller */
     if (node->is_older || node->is_dynamic || (working_cluster_rec && node->is_cloud)) {
         report_send(fd, REPORT_END, REACH_ANSWERS, ENOTSUP);
@@ -249,7 +249,7 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
     }
 }
 
-static void next_begin(struct child *child, const struct round *round, double at)
+static void next_node_begin(struct child *child, const struct round *round, double at)
 {
     child->index += round->children;
     child->begin = at;
@@ -274,7 +274,7 @@ static void child_read(struct child *child, const struct round *round, double de
             continue;
         answer_set(&answers[round->wanted[child->index]], report.state, report.reason,
                    report.at - child->begin);
-        next_begin(child, round, report.at);
+        next_node_begin(child, round, report.at);
         if (child->index >= round->count)
             return;
     }
@@ -293,7 +293,7 @@ static void child_read(struct child *child, const struct round *round, double de
         snprintf(answer->message, sizeof answer->message, "cannot tell: the request was lost");
     }
     child->is_lost = true;
-    next_begin(child, round, clock_s());
+    next_node_begin(child, round, clock_s());
 }
 
 /* Starts a child for the node at child->index and the later nodes of its share. Returns 0, or -1
@@ -394,21 +394,21 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
 
 /* Returns whether this host's own MUNGE may cause the state: libslurm says nothing to a node while
  * it waits for MUNGE. */
-static bool is_of_munge(const struct reach *answer)
+static bool may_be_local_munge(const struct reach *answer)
 {
     return answer->state == REACH_NO_MUNGE || answer->state == REACH_FROZEN;
 }
 
 /* Returns whether some answers are useless, as this host cannot make or read a credential itself.
  */
-static bool is_own_munge(const struct reach *answers, size_t count, struct error *err)
+static bool is_local_munge_broken(const struct reach *answers, size_t count, struct error *err)
 {
     static const char text[] = "muster";
     char *seal = NULL;
     bool is_any = false, is_good;
 
     for (size_t i = 0; i < count; i++)
-        is_any |= is_of_munge(&answers[i]);
+        is_any |= may_be_local_munge(&answers[i]);
     if (!is_any)
         return false;
     is_good = seal_make(text, strlen(text), &seal, err) == 0 &&
@@ -418,10 +418,10 @@ static bool is_own_munge(const struct reach *answers, size_t count, struct error
 }
 
 /* Makes these answers unknown: they say nothing about the nodes. */
-static void own_munge_note(struct reach *answers, size_t count, const struct error *err)
+static void local_munge_report(struct reach *answers, size_t count, const struct error *err)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_of_munge(&answers[i])) {
+        if (may_be_local_munge(&answers[i])) {
             answers[i].state = REACH_FAILED;
             text_put(answers[i].message, sizeof answers[i].message,
                      "cannot tell: MUNGE does not work on this host: %s", err->text);
@@ -432,30 +432,30 @@ int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
     bool *is_wanted = calloc(count + 1, sizeof *is_wanted), is_any = false, is_refused = false,
-         is_blind;
+         is_munge_broken;
     struct error why = {""};
     int rv;
 
     if (!is_wanted)
         return error_set(err, "out of memory, cannot query %zu nodes", count);
     for (size_t i = 0; i < count; i++) {
-        answers[i] = (struct reach){.state = REACH_NOT_ASKED, .message = "not queried"};
+        answers[i] = (struct reach){.state = REACH_NOT_QUERIED, .message = "not queried"};
         is_wanted[i] = true;
     }
     rv = round_run(nodes, count, is_wanted, deadline_s, stop, answers, err);
     for (size_t i = 0; i < count; i++) {
-        is_wanted[i] = answers[i].state != REACH_NOT_ASKED && answers[i].state != REACH_ANSWERS;
+        is_wanted[i] = answers[i].state != REACH_NOT_QUERIED && answers[i].state != REACH_ANSWERS;
         is_any |= is_wanted[i];
         is_refused |= answers[i].state == REACH_NO_SLURMD;
     }
     for (int i = 0; i < 20 * REACH_RESTART_S && is_refused && !(stop && *stop); i++)
         usleep(50000);
-    is_blind = is_own_munge(answers, count, &why);
+    is_munge_broken = is_local_munge_broken(answers, count, &why);
     if (rv == 0 && is_any && !(stop && *stop))
         rv = round_run(nodes, count, is_wanted, 2 * deadline_s, stop, answers, err);
     /* a munged that comes back meanwhile may be too late for queries that waited */
-    if (is_own_munge(answers, count, &why) || is_blind)
-        own_munge_note(answers, count, &why);
+    if (is_local_munge_broken(answers, count, &why) || is_munge_broken)
+        local_munge_report(answers, count, &why);
     free(is_wanted);
     return rv;
 }

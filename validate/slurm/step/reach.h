@@ -14,7 +14,7 @@
  * whole allocation from starting. */
 
 enum reach_state {
-    REACH_NOT_ASKED,
+    REACH_NOT_QUERIED,
     REACH_ANSWERS,
     REACH_NO_SLURMD,  /* the host refuses the connection */
     REACH_NO_MUNGE,   /* slurmd runs, and drops what is not authenticated */
@@ -50,7 +50,7 @@ bool reach_is_one_sided(enum reach_state state);
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s after its name is
  * resolved, which may take as long, is queried once more with twice the time: a busy node, or one
  * whose slurmd is restarting, must not count as dead. If this host's own MUNGE does not work, no
- * node is reported as refusing it or frozen. Stops early, with REACH_NOT_ASKED for the rest, when
+ * node is reported as refusing it or frozen. Stops early, with REACH_NOT_QUERIED for the rest, when
  * *stop (may be NULL) is set. Returns 0, or -1 with err. */
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);

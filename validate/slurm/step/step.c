@@ -43,7 +43,7 @@ static int nodelist_add(struct command *command, const struct hostlist *nodes, s
 
     if (!folded)
         return error_set(err, "out of memory for a step on %zu nodes", nodes->count);
-    if (!long_list_is(folded)) {
+    if (!long_list_exceeds_limit(folded)) {
         arguments_add(&command->srun, "--nodelist=%s", folded);
     } else if (!GROW(command->files, command->file_count)) {
         rv = error_set(err, "out of memory for a step on %zu nodes", nodes->count);
@@ -94,8 +94,8 @@ static int program_add(struct command *command, char *const *program, bool is_he
 }
 
 /* Adds the nodes as they are listed, each as often as it has tasks. */
-static int order_add(const struct step *step, const struct hostlist *nodes, struct command *command,
-                     struct error *err)
+static int nodes_add_in_order(const struct step *step, const struct hostlist *nodes,
+                              struct command *command, struct error *err)
 {
     char *list = NULL;
     size_t size;
@@ -143,7 +143,7 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
 
     if (group >= 0)
         arguments_add(srun, "--het-group=%ld", group);
-    if ((step->keeps_order ? order_add(step, nodes, command, err)
+    if ((step->keeps_order ? nodes_add_in_order(step, nodes, command, err)
                            : nodelist_add(command, nodes, err)) != 0)
         return -1;
     arguments_add(srun, "--nodes=%zu-%zu", nodes->count, nodes->count);
@@ -165,7 +165,7 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     arguments_add(srun, "--export=ALL");
     if (step->has_labels)
         arguments_add(srun, "--label");
-    if (step->is_of_first) {
+    if (step->prints_task_0_only) {
         arguments_add(srun, "--output=0");
         arguments_add(srun, "--error=all"); /* or it goes where the output does */
     }
@@ -236,7 +236,7 @@ static int srun_run(const struct process *watching, const struct command *comman
 
 /* Cancels the step, in all components: the components of a heterogeneous job have its number and
  * the next ones. */
-static void cancel(const struct step *step)
+static void step_cancel(const struct step *step)
 {
     cluster_job_cancel_steps(step->job_id, step->name, NULL);
     for (long group = step->groups ? next_group(step, 0) : -1; group > 0;
@@ -288,7 +288,7 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     if (rv == 0)
         rv = srun_run(&process, &command, step->groups != NULL, result, err);
     if (rv == 0 && (result->end != PROCESS_EXITED || result->has_hung))
-        cancel(step);
+        step_cancel(step);
     command_clear(&command);
     return rv;
 }
@@ -354,27 +354,27 @@ struct halves {
 
 /* Returns whether the cause seems to be no node's: no node at all has answered, or none of many in
  * a row. */
-static bool is_common(const struct halves *halves)
+static bool is_common_cause(const struct halves *halves)
 {
     return halves->failures >= (halves->has_answered ? 2 * STEP_GROUP_NODES : STEP_FAILURES_MOST);
 }
 
 static void group_query(struct halves *halves, size_t first, size_t count)
 {
-    bool is_last = count == 1 || is_common(halves);
-    size_t left = count > 0 ? halves->query(first, count, is_last, halves->context) : 0;
+    bool is_last = count == 1 || is_common_cause(halves);
+    size_t unanswered = count > 0 ? halves->query(first, count, is_last, halves->context) : 0;
 
     if (count == 0)
         return;
-    halves->failures = left < count ? 0 : halves->failures + 1;
-    halves->has_answered |= left < count;
-    if (is_last || left == 0)
+    halves->failures = unanswered < count ? 0 : halves->failures + 1;
+    halves->has_answered |= unanswered < count;
+    if (is_last || unanswered == 0)
         return;
-    group_query(halves, first, left / 2);
-    group_query(halves, first + left / 2, left - left / 2);
+    group_query(halves, first, unanswered / 2);
+    group_query(halves, first + unanswered / 2, unanswered - unanswered / 2);
 }
 
-void step_by_halves(size_t count, step_query_fn *query, void *context)
+void step_query_by_halves(size_t count, step_query_fn *query, void *context)
 {
     struct halves halves = {query, context, 0, false};
 
@@ -425,7 +425,7 @@ void step_program_path(const char *name, char *path, size_t size)
     snprintf(path, size, "%s/%s", MUSTER_BINDIR, name);
 }
 
-void step_muster(struct arguments *program, ...)
+void step_add_muster(struct arguments *program, ...)
 {
     char path[4096];
     va_list words;

@@ -15,17 +15,17 @@ struct step {
     const struct hostlist *nodes;
     const long *groups; /* of a heterogeneous job: srun's --het-group for each node; else NULL */
     int tasks_per_node;
-    const char *name;    /* of the step; NULL: the job is muster's own, with all of its steps */
-    const char *mpi;     /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
-    bool has_no_gres;    /* requests none of the job's GPUs: what runs beside it uses them */
-    long gpus;           /* requests so many per node, as a step in a job of whole nodes has none
-                            without a request; 0: no request */
-    bool has_labels;     /* each line says which task wrote it: labels.h */
-    bool keeps_order;    /* ranks go to the nodes as these are listed, not in the order of Slurm's
-                            table; for few nodes */
-    bool is_of_first;    /* of standard output only what task 0 writes */
-    const char *options; /* more of srun's, words with blanks between; NULL: none */
-    char *const *program; /* path and arguments, ends with NULL */
+    const char *name; /* of the step; NULL: the job is muster's own, with all of its steps */
+    const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
+    bool has_no_gres; /* requests none of the job's GPUs: what runs beside it uses them */
+    long gpus;        /* requests so many per node, as a step in a job of whole nodes has none
+                         without a request; 0: no request */
+    bool has_labels;  /* each line says which task wrote it: labels.h */
+    bool keeps_order; /* ranks go to the nodes as these are listed, not in the order of Slurm's
+                         table; for few nodes */
+    bool prints_task_0_only; /* of standard output only what task 0 writes */
+    const char *options;     /* more of srun's, words with blanks between; NULL: none */
+    char *const *program;    /* path and arguments, ends with NULL */
 };
 
 /* Adds each of the words, which have blanks between. */
@@ -62,7 +62,7 @@ typedef size_t step_query_fn(size_t first, size_t count, bool is_last, void *con
 /* Queries nodes 0 to count - 1 in groups of some hundred. A node that keeps a step from starting is
  * found by halving: the rest of a group is queried again in halves, unless no node at all has
  * answered, or none of many in a row. */
-void step_by_halves(size_t count, step_query_fn *query, void *context);
+void step_query_by_halves(size_t count, step_query_fn *query, void *context);
 
 /* Removes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
  * SBATCH_*) from our environment: an administrator's habits, or a job in which muster was started,
@@ -73,6 +73,6 @@ void step_clean_environment(void);
 void step_program_path(const char *name, char *path, size_t size);
 
 /* Adds the command line "muster WORDS..."; a NULL ends the words. */
-__attribute__((sentinel)) void step_muster(struct arguments *program, ...);
+__attribute__((sentinel)) void step_add_muster(struct arguments *program, ...);
 
 #endif

@@ -10,7 +10,7 @@
 #include "validate/slurm/batch.h"
 #include "validate/slurm/undo/journal.h"
 
-static int journal_add(struct undo *undo, const char *verb, const char *name, const char *rest,
+static int entry_write(struct undo *undo, const char *verb, const char *name, const char *rest,
                        struct error *err)
 {
     char line[JOURNAL_LINE_BYTES];
@@ -22,7 +22,7 @@ static int journal_add(struct undo *undo, const char *verb, const char *name, co
 
 /* Adds lines about what has happened already. If they cannot be written, this process remembers
  * them. */
-static int lines_add_late(struct undo *undo, const char *lines, struct error *err)
+static int lines_write_or_keep(struct undo *undo, const char *lines, struct error *err)
 {
     char *longer;
     bool is_first;
@@ -37,12 +37,13 @@ static int lines_add_late(struct undo *undo, const char *lines, struct error *er
     return is_first;
 }
 
-static int journal_add_late(struct undo *undo, const char *verb, const char *name, const char *rest,
-                            struct error *err)
+static int entry_write_or_keep(struct undo *undo, const char *verb, const char *name,
+                               const char *rest, struct error *err)
 {
     char line[JOURNAL_LINE_BYTES];
 
-    return journal_line(line, verb, name, rest, err) == 0 ? lines_add_late(undo, line, err) : -1;
+    return journal_line(line, verb, name, rest, err) == 0 ? lines_write_or_keep(undo, line, err)
+                                                          : -1;
 }
 
 /* Returns a line for each of the nodes with its text; written at once, they wait for the disk once.
@@ -72,7 +73,7 @@ int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct err
     char text[16];
 
     snprintf(text, sizeof text, "%u", (unsigned)uid);
-    return journal_add(undo, "job", job_name, text, err);
+    return entry_write(undo, "job", job_name, text, err);
 }
 
 int undo_note_reservation(struct undo *undo, const char *name, const char *nodes, struct error *err)
@@ -80,7 +81,7 @@ int undo_note_reservation(struct undo *undo, const char *name, const char *nodes
     char mark[24];
 
     journal_mark(nodes, mark);
-    return journal_add(undo, "reservation", name, mark, err);
+    return entry_write(undo, "reservation", name, mark, err);
 }
 
 int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err)
@@ -94,13 +95,13 @@ int undo_note_resumes(struct undo *undo, const struct batch *drains, struct erro
 
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
 {
-    return journal_add_late(undo, "down", node, reason, err);
+    return entry_write_or_keep(undo, "down", node, reason, err);
 }
 
 int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err)
 {
     char *lines = lines_make("settled", nodes, err);
-    int rv = lines ? lines_add_late(undo, lines, err) : -1;
+    int rv = lines ? lines_write_or_keep(undo, lines, err) : -1;
 
     free(lines);
     return rv;
@@ -111,10 +112,10 @@ int undo_note_revocation(struct undo *undo, const char *node, time_t until, stru
     char text[24];
 
     snprintf(text, sizeof text, "%lld", (long long)until);
-    return journal_add_late(undo, "revoke", node, text, err);
+    return entry_write_or_keep(undo, "revoke", node, text, err);
 }
 
 int undo_note_revoked(struct undo *undo, const char *node, struct error *err)
 {
-    return journal_add_late(undo, "revoked", node, "", err);
+    return entry_write_or_keep(undo, "revoked", node, "", err);
 }

@@ -99,17 +99,17 @@ static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job
 }
 
 /* Removes a run; the last takes its place. */
-static void run_drop(struct hostlist *runs, size_t place)
+static void run_remove(struct hostlist *runs, size_t index)
 {
-    free(runs->names[place]);
-    runs->names[place] = runs->names[--runs->count];
+    free(runs->names[index]);
+    runs->names[index] = runs->names[--runs->count];
 }
 
 /* Finds the runs that have a reservation or a mark, but neither a job nor a locked journal. Returns
  * 0, or -1 with err. */
-static int jobless(const struct cluster_operations *operations, const struct cluster *cluster,
-                   const char *directory, uid_t battery_uid, struct hostlist *runs,
-                   struct error *err)
+static int dead_runs_find(const struct cluster_operations *operations,
+                          const struct cluster *cluster, const char *directory, uid_t battery_uid,
+                          struct hostlist *runs, struct error *err)
 {
     struct cluster_job *jobs = NULL;
     int count = 0;
@@ -131,13 +131,13 @@ static int jobless(const struct cluster_operations *operations, const struct clu
     for (size_t i = runs->count; i-- > 0;)
         if (has_job(runs->names[i], battery_uid, jobs, count) ||
             journal_is_locked(directory, runs->names[i]))
-            run_drop(runs, i);
+            run_remove(runs, i);
     free(jobs);
     return 0;
 }
 
-void retest_reservation_changed(const char *reservation, const struct hostlist *nodes,
-                                char text[400])
+void retest_print_reservation_changed(const char *reservation, const struct hostlist *nodes,
+                                      char text[400])
 {
     char *folded = hostlist_fold_for_slurm(nodes);
 
@@ -149,13 +149,13 @@ void retest_reservation_changed(const char *reservation, const struct hostlist *
     free(folded);
 }
 
-void retest_node_freed(const char *node, char text[400])
+void retest_print_node_removed(const char *node, char text[400])
 {
     snprintf(text, 400,
              "%.200s left unchanged: it was removed from the run's reservation meanwhile", node);
 }
 
-void retest_spare(struct cluster *cluster, const struct hostlist *reservations)
+void retest_exclude(struct cluster *cluster, const struct hostlist *reservations)
 {
     struct hostlist *runs = &cluster->runs;
 
@@ -164,35 +164,36 @@ void retest_spare(struct cluster *cluster, const struct hostlist *reservations)
 
         snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", runs->names[i]);
         if (hostlist_contains(reservations, reservation))
-            run_drop(runs, i);
+            run_remove(runs, i);
     }
 }
 
-/* What a run has left. */
-struct leftover {
+/* What a run has cleanup. */
+struct cleanup {
     const struct cluster_operations *operations;
     char reservation[96];
-    bool is_there;         /* the reservation exists */
-    struct hostlist nodes; /* of the reservation; owned */
-    time_t since;          /* when the reservation began; 0: it ends by itself */
-    size_t marked, freed;  /* nodes that have the run's mark; freed: those of them that were
-                              removed from the reservation */
+    bool has_reservation;   /* the reservation exists */
+    struct hostlist nodes;  /* of the reservation; owned */
+    time_t since;           /* when the reservation began; 0: it ends by itself */
+    size_t marked, removed; /* nodes that have the run's mark; freed: those of them that were
+                             removed from the reservation */
     void (*report)(const char *text);
 };
 
 /* Settles a node with the run's mark: drains it again and unmarks it. A node that somebody has
  * removed from the reservation is only unmarked. */
-static int node_settle(struct leftover *left, const struct cluster_node *node, const char *reason,
-                       struct batch *drains, struct batch *comments, struct error *err)
+static int node_restore(struct cleanup *cleanup, const struct cluster_node *node,
+                        const char *reason, struct batch *drains, struct batch *comments,
+                        struct error *err)
 {
-    bool is_freed = left->is_there && !hostlist_contains(&left->nodes, node->name);
+    bool is_removed = cleanup->has_reservation && !hostlist_contains(&cleanup->nodes, node->name);
     char text[400];
 
-    left->marked++;
-    left->freed += is_freed;
-    if (is_freed && !node->is_drained) {
-        retest_node_freed(node->name, text);
-        left->report(text);
+    cleanup->marked++;
+    cleanup->removed += is_removed;
+    if (is_removed && !node->is_drained) {
+        retest_print_node_removed(node->name, text);
+        cleanup->report(text);
     } else if (!node->is_drained && batch_add(drains, node->name, reason) != 0) {
         return error_set(err, "no memory");
     }
@@ -202,47 +203,47 @@ static int node_settle(struct leftover *left, const struct cluster_node *node, c
 /* Deletes the run's reservation, if it may. That of a run that lifts drains has no end: it is
  * deleted if it holds all nodes that the run marked or, if none is marked, once it is an hour old.
  * Any other was changed by somebody, or ends by itself. */
-static int reservation_settle(const struct leftover *left, struct error *err)
+static int reservation_clean_up(const struct cleanup *cleanup, struct error *err)
 {
-    bool is_endless = left->since != 0 && time(NULL) - left->since >= RETEST_UNMARKED_S;
+    bool is_abandoned = cleanup->since != 0 && time(NULL) - cleanup->since >= RETEST_UNMARKED_S;
     char text[400];
 
-    if (!left->is_there)
+    if (!cleanup->has_reservation)
         return 0;
-    if (left->marked > 0 ? left->freed == 0 : is_endless)
-        return left->operations->unreserve(left->reservation, err);
-    if (left->marked > 0)
-        retest_reservation_changed(left->reservation, &left->nodes, text);
+    if (cleanup->marked > 0 ? cleanup->removed == 0 : is_abandoned)
+        return cleanup->operations->unreserve(cleanup->reservation, err);
+    if (cleanup->marked > 0)
+        retest_print_reservation_changed(cleanup->reservation, &cleanup->nodes, text);
     else
         snprintf(text, sizeof text,
                  "reservation %.95s left unchanged: no node has its run's mark, and it %s; next: "
                  "scontrol delete reservation=%.95s",
-                 left->reservation,
-                 left->since == 0 ? "ends by itself" : "began less than an hour ago",
-                 left->reservation);
-    left->report(text);
+                 cleanup->reservation,
+                 cleanup->since == 0 ? "ends by itself" : "began less than an hour ago",
+                 cleanup->reservation);
+    cleanup->report(text);
     return 0;
 }
 
-static int run_settle(const struct cluster_operations *operations, const struct cluster *cluster,
-                      const char *run, void (*report)(const char *text), struct error *err)
+static int run_clean_up(const struct cluster_operations *operations, const struct cluster *cluster,
+                        const char *run, void (*report)(const char *text), struct error *err)
 {
-    struct leftover left = {operations, .report = report};
+    struct cleanup cleanup = {operations, .report = report};
     struct batch drains = {0}, comments = {0};
     char text[400];
     int rv;
 
     snprintf(text, sizeof text, "cleaning up after run %.63s, whose job is gone", run);
     report(text);
-    snprintf(left.reservation, sizeof left.reservation, CLUSTER_RUN "%.63s", run);
-    rv = operations->reservation(left.reservation, &left.nodes, &left.since, err);
-    left.is_there = rv == 1;
+    snprintf(cleanup.reservation, sizeof cleanup.reservation, CLUSTER_RUN "%.63s", run);
+    rv = operations->reservation(cleanup.reservation, &cleanup.nodes, &cleanup.since, err);
+    cleanup.has_reservation = rv == 1;
     rv = rv < 0 ? -1 : 0;
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
         char name[64], reason[256];
 
         if (retest_read(&cluster->nodes[i], name, reason) && strcmp(name, run) == 0)
-            rv = node_settle(&left, &cluster->nodes[i], reason, &drains, &comments, err);
+            rv = node_restore(&cleanup, &cluster->nodes[i], reason, &drains, &comments, err);
     }
     /* a node that cannot be drained keeps its mark, as all do then, for the next run */
     if (rv == 0)
@@ -252,8 +253,8 @@ static int run_settle(const struct cluster_operations *operations, const struct 
     batch_clear(&drains);
     batch_clear(&comments);
     if (rv == 0)
-        rv = reservation_settle(&left, err);
-    hostlist_clear(&left.nodes);
+        rv = reservation_clean_up(&cleanup, err);
+    hostlist_clear(&cleanup.nodes);
     return rv;
 }
 
@@ -273,15 +274,15 @@ static uint64_t marks_hash(const struct cluster *cluster, const struct hostlist 
     return hash;
 }
 
-int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
-                     const char *directory, uid_t battery_uid, double confirm_s,
-                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
-                     struct error *err)
+int retest_clean_up(const struct cluster_operations *operations, const struct cluster *cluster,
+                    const char *directory, uid_t battery_uid, double confirm_s,
+                    const volatile sig_atomic_t *stop, void (*report)(const char *text),
+                    struct error *err)
 {
     struct hostlist suspects, runs = {0};
     struct cluster now = {0};
     double begin = clock_s();
-    int rv = jobless(operations, cluster, directory, battery_uid, &suspects, err), count = 0;
+    int rv = dead_runs_find(operations, cluster, directory, battery_uid, &suspects, err), count = 0;
     uint64_t marks = marks_hash(cluster, &suspects), marks_now;
 
     if (rv != 0 || suspects.count == 0) {
@@ -290,7 +291,7 @@ int retest_leftovers(const struct cluster_operations *operations, const struct c
     }
     while (rv == 0 && !*stop) { /* only a run that is there all the time, unchanged, counts */
         rv = operations->load_nodes(&now, err) == 0
-                 ? jobless(operations, &now, directory, battery_uid, &runs, err)
+                 ? dead_runs_find(operations, &now, directory, battery_uid, &runs, err)
                  : -1;
         marks_now = marks_hash(&now, &suspects);
         if (marks_now != marks)
@@ -298,7 +299,7 @@ int retest_leftovers(const struct cluster_operations *operations, const struct c
         marks = marks_now;
         for (size_t i = rv == 0 ? suspects.count : 0; i-- > 0;)
             if (!hostlist_contains(&runs, suspects.names[i])) {
-                run_drop(&suspects, i);
+                run_remove(&suspects, i);
                 marks = marks_hash(&now, &suspects);
             }
         if (suspects.count == 0 || clock_s() - begin >= confirm_s)
@@ -308,7 +309,7 @@ int retest_leftovers(const struct cluster_operations *operations, const struct c
         sleep(1);
     }
     for (size_t i = 0; rv == 0 && !*stop && i < suspects.count; i++, count++)
-        rv = run_settle(operations, &now, suspects.names[i], report, err);
+        rv = run_clean_up(operations, &now, suspects.names[i], report, err);
     hostlist_clear(&suspects);
     hostlist_clear(&runs);
     cluster_clear(&now);

@@ -29,13 +29,13 @@ bool retest_is_job_of(const struct cluster_job *job, const char *run, uid_t batt
 
 /* Write the message about a run's reservation that somebody has changed and that therefore stays
  * (nodes: those that it has now), and about a node in service that was removed from it. */
-void retest_reservation_changed(const char *reservation, const struct hostlist *nodes,
-                                char text[400]);
-void retest_node_freed(const char *node, char text[400]);
+void retest_print_reservation_changed(const char *reservation, const struct hostlist *nodes,
+                                      char text[400]);
+void retest_print_node_removed(const char *node, char text[400]);
 
-/* Removes the runs of these reservations from those of the cluster: retest_leftovers() then leaves
+/* Removes the runs of these reservations from those of the cluster: retest_clean_up() then leaves
  * them, unless nodes have their mark. */
-void retest_spare(struct cluster *cluster, const struct hostlist *reservations);
+void retest_exclude(struct cluster *cluster, const struct hostlist *reservations);
 
 /* Cleans up after runs that are gone: they have no job in Slurm, root's or of BatteryUser
  * (battery_uid), no locked journal in directory (journal.h), and lift no drains, watched for
@@ -44,9 +44,9 @@ void retest_spare(struct cluster *cluster, const struct hostlist *reservations);
  * then stays: it ends by itself, or the next run deletes it once it is an hour old, as one without
  * marked nodes. report gets a line for each run and for what stays. Returns how many runs these
  * were, or -1 with err. */
-int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
-                     const char *directory, uid_t battery_uid, double confirm_s,
-                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
-                     struct error *err);
+int retest_clean_up(const struct cluster_operations *operations, const struct cluster *cluster,
+                    const char *directory, uid_t battery_uid, double confirm_s,
+                    const volatile sig_atomic_t *stop, void (*report)(const char *text),
+                    struct error *err);
 
 #endif

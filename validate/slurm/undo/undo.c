@@ -21,10 +21,10 @@
 #include "lib/base/path.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/undo/journal.h"
-#include "validate/slurm/undo/undoing.h"
+#include "validate/slurm/undo/rollback.h"
 
-static int journal_undo(const struct undo *undo, bool is_late, void (*report)(const char *text),
-                        struct error *err)
+static int journal_undo(const struct undo *undo, bool is_request_pending,
+                        void (*report)(const char *text), struct error *err)
 {
     char *written = journal_read(undo->journal), *text;
     int rv;
@@ -36,18 +36,18 @@ static int journal_undo(const struct undo *undo, bool is_late, void (*report)(co
     free(written);
     if (!text)
         return error_set(err, "no memory");
-    rv = undoing_run(&(struct undoing){.operations = undo->operations,
-                                       .text = text,
-                                       .run = undo->run,
-                                       .is_late = is_late,
-                                       .report = report},
-                     err);
+    rv = rollback_run(&(struct rollback){.operations = undo->operations,
+                                         .text = text,
+                                         .run = undo->run,
+                                         .is_request_pending = is_request_pending,
+                                         .report = report},
+                      err);
     free(text);
     return rv;
 }
 
 /* Writes over the arguments of this process, where ps reads them. */
-static void name_set(int argc, char **argv, const char *name)
+static void process_rename(int argc, char **argv, const char *name)
 {
     char *end = argv[0];
 
@@ -91,7 +91,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
     for (int fd = 3; fd < 1024; fd++) /* the pipe's other end among them */
         if (fd != pipe && fd != undo->journal)
             close(fd);
-    name_set(argc, argv, "muster-keeper");
+    process_rename(argc, argv, "muster-keeper");
     for (;;) {
         ssize_t got = read(pipe, &byte, 1);
 
@@ -137,7 +137,7 @@ static int journal_create(const char *directory, const char *run, char *hidden, 
     return journal;
 }
 
-static void no_place(const char *directory, struct error *err)
+static void journal_missing_set(const char *directory, struct error *err)
 {
     error_set(err,
               "no journal in %s (%m): if this run and its keeper are both killed, nothing cleans "
@@ -155,7 +155,7 @@ int undo_begin(const struct cluster_operations *operations, const char *director
     snprintf(undo->run, sizeof undo->run, "%s", run);
     undo->journal = journal_create(directory, run, hidden, undo->path, sizeof undo->path);
     if (undo->journal < 0) {
-        no_place(directory, err);
+        journal_missing_set(directory, err);
         undo->journal = memfd_create("muster-journal", MFD_CLOEXEC);
         if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1) {
             error_set(err, "cannot keep a journal: %m");
@@ -180,7 +180,7 @@ int undo_begin(const struct cluster_operations *operations, const char *director
         /* Others see the journal with its lock, its first lines and its keeper: a journal that is
          * not locked is of a run that is gone. */
         if (*hidden && link(hidden, undo->path) != 0) {
-            no_place(directory, err);
+            journal_missing_set(directory, err);
             *undo->path = '\0';
         }
         if (*hidden)
@@ -220,7 +220,7 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
 }
 
 /* Returns whether the journal is of another host, whose run may live; first: its first line. */
-static bool is_elsewhere(int journal, const char *text, struct journal_entry *first)
+static bool is_of_other_host(int journal, const char *text, struct journal_entry *first)
 {
     struct stat status;
     char host[256];
@@ -231,13 +231,14 @@ static bool is_elsewhere(int journal, const char *text, struct journal_entry *fi
 }
 
 /* Undoes a journal that was left. Returns 1; 0 if it is left as it is; -1 with err. */
-static int leftover_undo(const struct cluster_operations *operations, int journal, const char *path,
-                         const char *run, const char *cluster, void (*report)(const char *text),
-                         struct hostlist *changed, struct error *err)
+static int journal_clean_up(const struct cluster_operations *operations, int journal,
+                            const char *path, const char *run, const char *cluster,
+                            void (*report)(const char *text), struct hostlist *changed,
+                            struct error *err)
 {
     char *text = journal_read(journal);
-    struct undoing undoing = {operations, .text = text, .run = run, .report = report,
-                              .changed = changed};
+    struct rollback rollback = {operations, .text = text, .run = run, .report = report,
+                                .changed = changed};
     struct journal_entry first;
     struct error why = {""};
     int rv = 0;
@@ -245,18 +246,18 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
     if (!text) {
         rv = error_set(err, "cannot read %s: %m", path);
     } else if (journal_check(text, cluster, &why) != 0) {
-        undoing_report(&undoing,
-                       "%s, of a killed run, left unchanged: %.200s; next: undo its entries by "
-                       "hand, then remove it",
-                       path, why.text);
-    } else if (is_elsewhere(journal, text, &first)) {
-        undoing_report(&undoing,
-                       "%s left unchanged: its run on %.100s may be alive; next: muster certify "
-                       "there, or on any host after %d days",
-                       path, first.rest, UNDO_OTHER_HOST_S / 86400);
+        rollback_report(&rollback,
+                        "%s, of a killed run, left unchanged: %.200s; next: undo its entries by "
+                        "hand, then remove it",
+                        path, why.text);
+    } else if (is_of_other_host(journal, text, &first)) {
+        rollback_report(&rollback,
+                        "%s left unchanged: its run on %.100s may be alive; next: muster certify "
+                        "there, or on any host after %d days",
+                        path, first.rest, UNDO_OTHER_HOST_S / 86400);
     } else {
-        undoing_report(&undoing, "cleaning up after run %.200s, which was killed", run);
-        rv = undoing_run(&undoing, err) == 0 ? 1 : -1;
+        rollback_report(&rollback, "cleaning up after run %.200s, which was killed", run);
+        rv = rollback_run(&rollback, err) == 0 ? 1 : -1;
     }
     if (rv == 1)
         unlink(path);
@@ -264,9 +265,9 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
     return rv;
 }
 
-int undo_leftovers(const struct cluster_operations *operations, const char *directory,
-                   const char *cluster, void (*report)(const char *text), struct hostlist *changed,
-                   struct error *err)
+int undo_clean_up(const struct cluster_operations *operations, const char *directory,
+                  const char *cluster, void (*report)(const char *text), struct hostlist *changed,
+                  struct error *err)
 {
     DIR *runs = opendir(directory);
     const struct dirent *entry;
@@ -285,8 +286,8 @@ int undo_leftovers(const struct cluster_operations *operations, const char *dire
         if (journal < 0)
             continue;
         if (flock(journal, LOCK_EX | LOCK_NB) == 0)
-            done = leftover_undo(operations, journal, path, entry->d_name, cluster, report, changed,
-                                 err);
+            done = journal_clean_up(operations, journal, path, entry->d_name, cluster, report,
+                                    changed, err);
         count += done == 1;
         rv = done < 0 ? -1 : rv;
         close(journal);

@@ -76,11 +76,11 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
 
 /* Finds the journals of runs that are gone and undoes their changes. A journal of another cluster,
  * or one that is not whole, is reported and left as it is, and so is one of another host for
- * UNDO_OTHER_HOST_S: its run may live (if not, retest_leftovers() finds what is in Slurm). changed
+ * UNDO_OTHER_HOST_S: its run may live (if not, retest_clean_up() finds what is in Slurm). changed
  * (may be NULL) gets the reservations that stay because somebody has changed them. Returns how many
  * journals were undone, or -1. */
-int undo_leftovers(const struct cluster_operations *operations, const char *directory,
-                   const char *cluster, void (*report)(const char *text), struct hostlist *changed,
-                   struct error *err);
+int undo_clean_up(const struct cluster_operations *operations, const char *directory,
+                  const char *cluster, void (*report)(const char *text), struct hostlist *changed,
+                  struct error *err);
 
 #endif

@@ -38,7 +38,7 @@
 #include "validate/localization/localization.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/job/allocation.h"
-#include "validate/slurm/step/ran.h"
+#include "validate/slurm/step/job_match.h"
 #include "validate/slurm/revocation.h"
 #include "lib/base/history_figure.h"
 
@@ -162,8 +162,8 @@ static struct setup {
     const char *hanging;  /* the node where the battery's job does not end */
     const char *dead;     /* the node that goes down before the certificates' job */
     double epilog_s;      /* duration of the epilog on all nodes but n1 */
-    int most_minutes;     /* time limit of each partition; 0: no limit */
-    size_t most_nodes;    /* node limit of each partition; 0: no limit */
+    int max_minutes;      /* time limit of each partition; 0: no limit */
+    size_t max_nodes;     /* node limit of each partition; 0: no limit */
     bool is_busy_cluster; /* at each query another node completes */
     /* --idle. job_at_s: when a user's job begins to wait for a node; INFINITY: never. lasting_s:
      * duration of each step. listing_s: how long slurmctld takes to list its jobs. */
@@ -541,8 +541,8 @@ static int load(struct cluster *cluster, struct error *err)
             .name = strdup(i == 0 ? "p" : "q"),
             .is_default = i == 0,
             .is_up = i < (int)cluster->partition_count - setup.partitions_down,
-            .most_minutes = setup.most_minutes,
-            .most_nodes = setup.most_nodes};
+            .max_minutes = setup.max_minutes,
+            .max_nodes = setup.max_nodes};
         for (int k = 0; k < NODES; k++)
             if (is_in_partition(k, i))
                 hostlist_append(&cluster->partitions[i].nodes, slurm_name(k));
@@ -576,7 +576,7 @@ static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error
 static enum cluster_job_state job_state(uint32_t id, const char *name)
 {
     return begin_operation("job_state", NULL) != 0 ? CLUSTER_JOB_UNKNOWN
-           : id == slurm.job                       ? CLUSTER_JOB_HELD
+           : id == slurm.job                       ? CLUSTER_JOB_ACTIVE
                                                    : CLUSTER_JOB_OVER;
 }
 
@@ -802,7 +802,7 @@ static int get_allocation(const struct allocation_request *request, uint32_t *jo
         return error_set(err, "ReqNodeNotAvail");
     }
     preempting_jobs += hostlist_contains(request->nodes, setup.begun_late);
-    if (setup.most_nodes > 0 && request->nodes->count > setup.most_nodes)
+    if (setup.max_nodes > 0 && request->nodes->count > setup.max_nodes)
         return error_set(err, "Requested partition configuration not available now");
     snprintf(slurm.job_name, sizeof slurm.job_name, "%s", request->job_name);
     *job_id = slurm.job = ++last;
@@ -1330,14 +1330,14 @@ static int run_step(const struct step *wanted, const struct process *process,
     return 0;
 }
 
-int ran_query(struct ran *asked, size_t count, struct error *err)
+int job_match_query(struct job_match *asked, size_t count, struct error *err)
 {
     for (size_t i = 0; i < count; i++)
         asked[i].has_node = asked[i].has_holder = true;
     return 0;
 }
 
-bool ran_is_true(const struct ran *asked)
+bool job_match_is_confirmed(const struct job_match *asked)
 {
     return asked->has_node && asked->has_holder;
 }
@@ -1363,7 +1363,8 @@ static int run_step_on(const struct hostlist *names, const char *partition, int 
         *result = (struct process_result){
             .end = setup.is_srun_killed ? PROCESS_TIMED_OUT : PROCESS_EXITED, .status = 1};
         process->on_line("0: srun: nodes are busy", true, process->context);
-        snprintf(result->complaint.text, sizeof result->complaint.text, "0: srun: nodes are busy");
+        snprintf(result->error_line.text, sizeof result->error_line.text,
+                 "0: srun: nodes are busy");
         return 0;
     }
     for (size_t i = 0; i < names->count; i++)
@@ -1391,7 +1392,7 @@ static const struct cluster_operations operations = {
     .down = drain,
     .reserve = reserve,
     .unreserve = unreserve,
-    .wait = wait_for,
+    .update_waiting = wait_for,
     .job_cancel = job_cancel,
     .runs = runs_find,
     .pending = pending_find,
@@ -2091,7 +2092,7 @@ static void keeps_certificate_of_higher_level(void)
             "a node drained for a fault gets a new certificate");
     setup.kept_node = 1;
     run_reset();
-    comment = revocation_put("", time(NULL));
+    comment = revocation_set("", time(NULL));
     comment_node(1, comment);
     free(comment);
     run_command(certify_run);
@@ -2206,7 +2207,7 @@ static void check_due_by_slurm(const char *extra, const char *comment, const cha
 
 static void is_due_against_the_history(void)
 {
-    char *comment = revocation_put("", time(NULL));
+    char *comment = revocation_set("", time(NULL));
 
     check_due_by_slurm("{\"muster_gate\":\"changed kernel\"}", "", "that its gate refuses");
     check_due_by_slurm("", comment, "whose certificate is revoked");
@@ -2229,7 +2230,7 @@ static void check_after_failure(bool is_in_comment, int later_s, bool stays)
     char *comment;
 
     run_reset();
-    comment = revocation_put("", failed);
+    comment = revocation_set("", failed);
     if (is_in_comment)
         comment_node(0, comment);
     else
@@ -2371,7 +2372,7 @@ static void requests_no_longer_job_than_the_partition_allows(void)
     ok(wanted_minutes > 20, "the battery's job may last %d minutes", wanted_minutes);
     is_int(reserved_minutes, 0,
            "... its reservation has no end while it holds a node that muster drained");
-    setup.most_minutes = 20;
+    setup.max_minutes = 20;
     run();
     is_int(wanted_minutes, 20, "... but no longer than the partition allows");
     ok(slurm.nodes[0].is_issued, "... nodes are certified");
@@ -2513,14 +2514,14 @@ static void continues_without_a_deleted_partition(void)
 /* All nodes but n5 are free. */
 static void requests_no_more_nodes_than_the_partition_allows(void)
 {
-    setup.most_nodes = 2;
+    setup.max_nodes = 2;
     run();
     ok(slurm.nodes[0].is_issued && slurm.nodes[1].is_issued,
        "as many nodes as MaxNodes allows are certified");
     is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... the others are unknown");
     ok(slurm.nodes[3].is_drained, "... and drains of theirs are not lifted");
     ok(has_note("n[3-4,6]: left for another run: MaxNodes=2 of partition p"), "... a note says so");
-    setup.most_nodes = 4;
+    setup.max_nodes = 4;
     is_int(campaign("august"), COMMAND_FAIL, "a campaign takes at most MaxNodes at a time");
     is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
 }

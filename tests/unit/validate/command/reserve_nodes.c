@@ -20,8 +20,8 @@
 static char conf_path[256], history_path[256];
 static char reserved_nodes[200]; /* the nodes put into the reservation; "": none */
 
-int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
-                        struct error *err)
+int __wrap_cluster_update_waiting(const struct hostlist *names, const struct hostlist *changed,
+                                  bool is_there, struct error *err)
 {
     char *folded = hostlist_fold(names);
 

@@ -114,7 +114,7 @@ int main(void)
     snprintf(history, sizeof history, "%s/history.db", root);
     add_certified_run();
     is_int(count_certified(), 1, "... by the history");
-    made_comment = revocation_put("", 1763650000);
+    made_comment = revocation_set("", 1763650000);
     is_int(run_revoke(), COMMAND_PASS, "four nodes remove their certificates");
     is_str(comments, "n[1-4]=none;", "... and their revocations are cleared");
     is_int(count_certified(), 0, "... and the history has no certificate any more");

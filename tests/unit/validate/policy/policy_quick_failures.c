@@ -15,7 +15,7 @@ static void add_jobs(unsigned uid, const char *nodes, int times, bool has_failed
 
     for (int i = 0; i < times; i++) {
         jobs[count].uid = uid;
-        jobs[count].has_failed_soon = has_failed;
+        jobs[count].has_failed_early = has_failed;
         hostlist_expand(nodes, &jobs[count++].nodes, &err);
     }
 }

@@ -35,7 +35,7 @@ static void nodes_reset(void)
 /* Publishes a cause and asks for permission, as a node's health check does. */
 static bool is_allowed(int node, const char *cause, size_t limit, size_t cap)
 {
-    char *text = extra_with_note(nodes[node].extra, EXTRA_GATE, cause, NULL);
+    char *text = extra_set_note(nodes[node].extra, EXTRA_GATE, cause, NULL);
     struct refusals refusals;
 
     if (nodes[node].extra != empty)
@@ -111,19 +111,19 @@ static void test_nodes_out_of_service(void)
 
 static void test_stored_causes(void)
 {
-    char *text = extra_with_note("{\"rack\":3}", EXTRA_GATE, "expired", NULL),
-         *cause = extra_note(text, EXTRA_GATE), *out;
+    char *text = extra_set_note("{\"rack\":3}", EXTRA_GATE, "expired", NULL),
+         *cause = extra_read_note(text, EXTRA_GATE), *out;
     struct error err = {""};
 
     is_str(cause, "expired", "the cause is stored in Extra");
-    out = extra_with_note(text, EXTRA_GATE, NULL, NULL);
+    out = extra_set_note(text, EXTRA_GATE, NULL, NULL);
     is_str(out, "{\"rack\":3}", "... and removed again, while the site's data stays");
     free(out);
     free(cause);
     free(text);
-    ok(extra_with_note("by hand", EXTRA_GATE, "expired", &err) == NULL,
+    ok(extra_set_note("by hand", EXTRA_GATE, "expired", &err) == NULL,
        "text of the site that is no object is kept");
-    ok(extra_note("by hand", EXTRA_GATE) == NULL, "... and has no cause");
+    ok(extra_read_note("by hand", EXTRA_GATE) == NULL, "... and has no cause");
 }
 
 static void test_causes(void)

@@ -17,7 +17,7 @@
 
 static char script[512];
 
-void __wrap_step_muster(struct arguments *program, ...)
+void __wrap_step_add_muster(struct arguments *program, ...)
 {
     arguments_add(program, "%s", script);
 }

@@ -241,7 +241,7 @@ static void test_reservation(void)
            "... is open to both");
     is_str(judged(reserved, WAITS("BeginTime"), REFUSED), "unknown",
            "a limit refused the other job");
-    seen.jobs[0].answer = PROBE_SILENT;
+    seen.jobs[0].answer = PROBE_NO_ANSWER;
     is_str(verdict_text(&verify_reserved), "unknown", "the controller does not answer");
 }
 
@@ -255,14 +255,14 @@ static const char *judge_node(enum probe_answer answer, double after_s, size_t c
     seen.node_count = count;
     seen.node = (struct seen_node){.name = "n2", .answer = answer, .after_s = after_s};
     if (answer != PROBE_ACCEPTED)
-        strcpy(seen.node.message, answer == PROBE_SILENT ? "timed out" : "Access denied");
+        strcpy(seen.node.message, answer == PROBE_NO_ANSWER ? "timed out" : "Access denied");
     return verdict_text(&verify_certified);
 }
 
 static void test_certified(void)
 {
     memset(&seen, 0, sizeof seen);
-    is_str(judge_node(PROBE_SILENT, 0, 0), "unknown", "all nodes have a certificate");
+    is_str(judge_node(PROBE_NO_ANSWER, 0, 0), "unknown", "all nodes have a certificate");
     is_str(judge_node(PROBE_ACCEPTED, 365 * 86400.0, 2), "pass", "accepted for a year later only");
     is_str(judge_node(PROBE_REFUSED, 0, 80), "pass", "refused on all of many nodes");
     has_str(result.found, "no job would start on n2 and the others", "... on any of the nodes");
@@ -276,7 +276,7 @@ static void test_certified(void)
     seen.has_gate = true;
     is_str(judge_node(PROBE_ACCEPTED, 0, 80), "unknown", "... with a gate the prolog may refuse");
     seen.has_gate = false;
-    is_str(judge_node(PROBE_SILENT, 0, 80), "unknown", "a controller that does not answer");
+    is_str(judge_node(PROBE_NO_ANSWER, 0, 80), "unknown", "a controller that does not answer");
     has_str(result.found, "n2: timed out", "... names the node and the error");
 }
 

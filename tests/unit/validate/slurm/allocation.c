@@ -165,7 +165,7 @@ static void requests_memory(void)
     hostlist_expand(list, &partition.nodes, &err);
     hostlist_append(&second, "n2");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        partition.most_memory = rows[i].limit;
+        partition.max_memory = rows[i].limit;
         ok(memory_of_job(&cluster, &partition, rows[i].is_second ? &second : &partition.nodes) ==
                rows[i].wanted,
            "%s", rows[i].name);
@@ -191,7 +191,7 @@ static void check_requested_nodes(const char *reserved, const char *expected, co
     (void)allocation_get(&(struct allocation_request){.job_name = "x",
                                                       .nodes = &nodes,
                                                       .reservation = "r",
-                                                      .among = reserved ? &among : NULL,
+                                                      .reservation_nodes = reserved ? &among : NULL,
                                                       .minutes = 1,
                                                       .deadline_s = 20},
                          &id, &err);

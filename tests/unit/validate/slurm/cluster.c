@@ -57,18 +57,19 @@ static void changes_waiting_nodes_only(void)
     hostlist_expand("m1,n[2-3,5]", &changed, &err);
     hostlist_append(&left, "n1");
     *requested_lists = '\0';
-    is_int(cluster_wait(&all, &changed, true, &err), 0, "nodes are added to the waiting ones");
+    is_int(cluster_update_waiting(&all, &changed, true, &err), 0,
+           "nodes are added to the waiting ones");
     is_str(requested_lists, "+m1,+n[2-3,5];", "... by a request with these nodes only");
     *requested_lists = '\0';
-    is_int(cluster_wait(&left, &changed, true, &err), 0, "nodes are removed");
+    is_int(cluster_update_waiting(&left, &changed, true, &err), 0, "nodes are removed");
     is_str(requested_lists, "-m1,-n[2-3,5];", "... by a request with these nodes only");
     *requested_lists = '\0';
-    is_int(cluster_wait(&left, &(struct hostlist){0}, true, &err), 0,
+    is_int(cluster_update_waiting(&left, &(struct hostlist){0}, true, &err), 0,
            "no node is added or removed");
     is_str(requested_lists, "none;", "... and only the end is changed");
     is_old_slurmctld = true;
     *requested_lists = '\0';
-    is_int(cluster_wait(&all, &changed, true, &err), 0, "an older slurmctld");
+    is_int(cluster_update_waiting(&all, &changed, true, &err), 0, "an older slurmctld");
     is_str(requested_lists, "+m1,+n[2-3,5];m1,n[1-3,5];", "... gets the whole list");
     is_old_slurmctld = false;
     hostlist_clear(&all);
@@ -224,19 +225,19 @@ static void test_private_data_and_topology(void)
     struct error err = {""};
 
     load_error = ESLURM_ACCESS_DENIED;
-    is_int(cluster_load_places(&cluster, &err), 0,
+    is_int(cluster_load_topology(&cluster, &err), 0,
            "without access to nodes (PrivateData) loading succeeds");
     is_int(cluster.node_count, 0, "... and no node is known");
     cluster_clear(&cluster);
     load_error = SLURM_COMMUNICATIONS_CONNECTION_ERROR;
-    is_int(cluster_load_places(&cluster, &err), -1, "a controller without an answer is an error");
+    is_int(cluster_load_topology(&cluster, &err), -1, "a controller without an answer is an error");
     load_error = 0;
     topology = "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n";
-    is_int(cluster_load_places(&cluster, &err), 0, "a topology of switches");
+    is_int(cluster_load_topology(&cluster, &err), 0, "a topology of switches");
     ok(!cluster.has_blocks, "... has no blocks");
     cluster_clear(&cluster);
     topology = "BlockName=b1 BlockIndex=0 Nodes=n[1-18] BlockSize=18\n";
-    is_int(cluster_load_places(&cluster, &err), 0, "a topology of blocks");
+    is_int(cluster_load_topology(&cluster, &err), 0, "a topology of blocks");
     ok(cluster.has_blocks && cluster.leaf_count == 0, "... has blocks and no switches");
     cluster_clear(&cluster);
 }
@@ -248,8 +249,10 @@ static void keeps_waiting_nodes_without_end(void)
     struct error err = {""};
 
     hostlist_append(&one, "n1");
-    is_int(cluster_wait(&one, &one, true, &err), 0, "a node is added to the waiting ones");
-    ok(!cluster_has_end(time(NULL), requested_end) && requested_end < time(NULL) + 366 * 86400,
+    is_int(cluster_update_waiting(&one, &one, true, &err), 0,
+           "a node is added to the waiting ones");
+    ok(!cluster_reservation_has_end(time(NULL), requested_end) &&
+           requested_end < time(NULL) + 366 * 86400,
        "... in a reservation that ends in a year");
     hostlist_clear(&one);
 }
@@ -387,8 +390,9 @@ static void test_reservations_of_runs(void)
     for (int i = 0; others[i]; i++)
         ok(!cluster_run_name(others[i]), "%s is not a run's reservation", others[i]);
     ok(!cluster_run_name(NULL), "... nor is one without a name");
-    ok(cluster_has_end(1000, 1000 + 7200), "a reservation of two hours has an end");
-    ok(!cluster_has_end(1000, 1000 + 365 * 86400), "a reservation of a year counts as endless");
+    ok(cluster_reservation_has_end(1000, 1000 + 7200), "a reservation of two hours has an end");
+    ok(!cluster_reservation_has_end(1000, 1000 + 365 * 86400),
+       "a reservation of a year counts as endless");
 }
 
 /* A user who means another cluster must not certify this one. */
@@ -396,19 +400,21 @@ static void test_meant_clusters(void)
 {
     struct error err = {""};
 
-    is_int(cluster_meant(NULL, "west", &err), 0, "without SLURM_CLUSTERS this cluster is meant");
-    is_int(cluster_meant("", "west", &err), 0, "... also with an empty one");
-    is_int(cluster_meant("west", "west", &err), 0, "this cluster is accepted");
-    is_int(cluster_meant("east,West", "west", &err), 0,
+    is_int(cluster_check_selected(NULL, "west", &err), 0,
+           "without SLURM_CLUSTERS this cluster is meant");
+    is_int(cluster_check_selected("", "west", &err), 0, "... also with an empty one");
+    is_int(cluster_check_selected("west", "west", &err), 0, "this cluster is accepted");
+    is_int(cluster_check_selected("east,West", "west", &err), 0,
            "this cluster among others is accepted, in any case");
-    is_int(cluster_meant("all", "west", &err), 0, "all clusters are accepted");
-    is_int(cluster_meant("east", "west", &err), -1, "another cluster is refused");
+    is_int(cluster_check_selected("all", "west", &err), 0, "all clusters are accepted");
+    is_int(cluster_check_selected("east", "west", &err), -1, "another cluster is refused");
     is_str(
         err.text,
         "SLURM_CLUSTERS is 'east', but the cluster of this host is west; next: run this on a host "
         "of that cluster, or unset SLURM_CLUSTERS",
         "... with a message in one line");
-    is_int(cluster_meant("western,wes", "west", &err), -1, "similar names are other clusters");
+    is_int(cluster_check_selected("western,wes", "west", &err), -1,
+           "similar names are other clusters");
 }
 
 static void check_uplinks(const struct cluster *cluster, const struct hostlist *run, int first,

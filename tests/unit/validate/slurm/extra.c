@@ -9,7 +9,7 @@ static void check_extra(const char *extra, int level, long long expires, const c
                         const char *name)
 {
     struct error err = {""};
-    char *text = extra_with(extra, level, expires, &err);
+    char *text = extra_set_level(extra, level, expires, &err);
 
     is_str(text ? text : err.text, expected, "%s", name);
     free(text);
@@ -17,14 +17,15 @@ static void check_extra(const char *extra, int level, long long expires, const c
 
 int main(void)
 {
-    is_int(extra_is_over("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 5), 1,
+    is_int(extra_is_expired("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 5), 1,
            "an expired entry is over");
-    is_int(extra_is_over("{\"muster_level\":1,\"muster_expires\":5}", 4), 0,
+    is_int(extra_is_expired("{\"muster_level\":1,\"muster_expires\":5}", 4), 0,
            "a later expiry is not");
-    is_int(extra_is_over("{\"muster_level\":1}", 4), 0, "without an expiry it is not over");
-    is_int(extra_is_over("{\"muster_expires\":\"1\"}", 4), 0, "an expiry that is no number is not");
-    is_int(extra_is_over("", 4), 0, "no Extra");
-    is_int(extra_is_over("rack7", 4), 0, "text of the site is not over");
+    is_int(extra_is_expired("{\"muster_level\":1}", 4), 0, "without an expiry it is not over");
+    is_int(extra_is_expired("{\"muster_expires\":\"1\"}", 4), 0,
+           "an expiry that is no number is not");
+    is_int(extra_is_expired("", 4), 0, "no Extra");
+    is_int(extra_is_expired("rack7", 4), 0, "text of the site is not over");
 
     check_extra(NULL, 2, 1795794800, "{\"muster_level\":2,\"muster_expires\":1795794800}",
                 "no Extra");

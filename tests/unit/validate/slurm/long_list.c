@@ -126,7 +126,7 @@ static void query_by_halves(int bad, int bad_end)
     memset(&halving, 0, sizeof halving);
     for (int i = bad; i < bad_end; i++)
         halving.is_bad[i] = true;
-    step_by_halves(NODES, group_query, NULL);
+    step_query_by_halves(NODES, group_query, NULL);
 }
 
 static int count_nodes(const int *what, int value)

@@ -49,14 +49,14 @@ int main(void)
         tap_skip_all("no directory: %m");
     snprintf(socket_address.sun_path, sizeof socket_address.sun_path, "%s/socket", directory);
     snprintf(info, sizeof info, "ttl=60,socket=%s,x", socket_address.sun_path);
-    munge_note("auth/munge", info);
+    munge_set_socket("auth/munge", info);
     is_int(munge_wait(&err), 0, "a munged that never ran is not waited for");
     munged_start();
-    munge_note("auth/slurm", info);
+    munge_set_socket("auth/slurm", info);
     munged_kill();
     is_int(munge_wait(&err), 0, "nor is one that Slurm does not use");
     munged_start();
-    munge_note("auth/munge", info);
+    munge_set_socket("auth/munge", info);
     is_int(munge_wait(&err), 0, "requests are made while munged runs");
     is_int((long)now_s, 0, "... without a wait");
     munged_kill();

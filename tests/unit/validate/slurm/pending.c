@@ -72,7 +72,7 @@ static struct pending_job job_of(uint32_t count, bool is_refused)
 
 static bool waits_for_nodes(struct pending_job job)
 {
-    return pending_for(&job, 1, &cluster, &cluster, &wanted_nodes) != NULL;
+    return pending_job_for_nodes(&job, 1, &cluster, &cluster, &wanted_nodes) != NULL;
 }
 
 static char *set_text(const char *list)
@@ -148,7 +148,7 @@ static void test_removal(void)
     struct error err;
     char *folded;
 
-    ok(pending_for(&job, 0, &cluster, &cluster, &wanted_nodes) == NULL,
+    ok(pending_job_for_nodes(&job, 0, &cluster, &cluster, &wanted_nodes) == NULL,
        "without jobs no job waits");
     hostlist_expand("n[4-6]", &list, &err);
     job.partitions = b;
@@ -156,7 +156,7 @@ static void test_removal(void)
            "nodes that a job waits for are removed");
     folded = hostlist_fold(&list);
     is_str(folded, "n4", "... those of its partition");
-    ok(pending_for(&job, 1, &cluster, &cluster, &list) == NULL,
+    ok(pending_job_for_nodes(&job, 1, &cluster, &cluster, &list) == NULL,
        "... after which it does not wait for the rest");
     free(folded);
     hostlist_clear(&list);
@@ -185,7 +185,7 @@ static void test_reasons(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool is_refused;
-        bool is_one = pending_is_for_nodes(cases[i].state, cases[i].reason, &is_refused);
+        bool is_one = pending_needs_nodes(cases[i].state, cases[i].reason, &is_refused);
 
         ok(is_one == cases[i].is_one && is_refused == cases[i].is_refused, "%s: %s", cases[i].name,
            is_one ? "it waits for nodes" : "it does not wait for nodes");

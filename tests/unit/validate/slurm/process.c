@@ -305,9 +305,9 @@ int main(void)
     has_str(output_text, "one|", "a line of output");
     has_str(output_text, "!two|", "a line of standard error");
     has_str(output_text, "three|", "a last line without a newline");
-    is_str(result.complaint.text, "two", "the last error is kept");
+    is_str(result.error_line.text, "two", "the last error is kept");
     run_script("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
-    is_str(result.complaint.text, "?[2Jn2 is bad?", "... without control characters");
+    is_str(result.error_line.text, "?[2Jn2 is bad?", "... without control characters");
     is_str(output_text, "!?[2Jn2 is bad?|", "... also in the lines received");
 
     prints("cat; echo end", "first\nsecond\n", NULL, "first|second|end|",

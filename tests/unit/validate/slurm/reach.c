@@ -146,7 +146,7 @@ static enum reach_state reach_state_of(uint16_t port)
                                 .is_cloud = is_cloud,
                                 .is_older = is_older},
                         *nodes[] = {&node};
-    struct reach answer = {.state = REACH_NOT_ASKED};
+    struct reach answer = {.state = REACH_NOT_QUERIED};
     struct error err;
 
     if (reach_nodes(nodes, 1, DEADLINE_S, NULL, &answer, &err) != 0)
@@ -241,7 +241,7 @@ int main(void)
     ok(seconds >= 2 * DEADLINE_S, "... with its full time");
     close(fd);
     test_many_nodes();
-    for (int state = REACH_NOT_ASKED; state <= REACH_FAILED; state++)
+    for (int state = REACH_NOT_QUERIED; state <= REACH_FAILED; state++)
         is_int(reach_is_one_sided((enum reach_state)state),
                state == REACH_NO_SLURMD || state == REACH_CUT_OFF,
                "state %d %s confirmation by another host", state,

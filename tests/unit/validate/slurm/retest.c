@@ -105,7 +105,7 @@ static int clean_up(const struct cluster *cluster)
     struct error err = {""};
 
     operations_text[0] = '\0';
-    return retest_leftovers(&operations, cluster, journals, 977, wait_s, &stop, print_text, &err);
+    return retest_clean_up(&operations, cluster, journals, 977, wait_s, &stop, print_text, &err);
 }
 
 /* Writes the comment of one node. */
@@ -226,7 +226,7 @@ static void removes_what_has_no_end(void)
     has_str(operations_text, "unreserve muster-20261120-1;",
             "... an old one without an end is removed");
     hostlist_append(&changed, "muster-20261120-1");
-    retest_spare(&cluster, &changed);
+    retest_exclude(&cluster, &changed);
     clean_up(&cluster);
     is_str(operations_text, "", "... unless it was just reported as left");
     hostlist_clear(&changed);

@@ -13,7 +13,7 @@ enum { UNTIL = 1795191200 };
 
 static void check_comment(const char *comment, time_t until, const char *wanted, const char *name)
 {
-    char *text = revocation_put(comment, until);
+    char *text = revocation_set(comment, until);
 
     is_str(text, wanted, "%s", name);
     free(text);

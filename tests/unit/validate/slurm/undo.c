@@ -223,7 +223,7 @@ static int undo_leftover(const char *text, size_t length)
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
     hostlist_clear(&changed);
-    return undo_leftovers(&operations, directory, "one", print_text, &changed, &err);
+    return undo_clean_up(&operations, directory, "one", print_text, &changed, &err);
 }
 
 /* Checks a journal that is reported and not executed. */
@@ -308,7 +308,7 @@ static void test_hosts(void)
             "... a message says so");
     times[1] = times[0];
     is_int(utimensat(AT_FDCWD, killed_journal(), times, 0), 0, "a journal older than any run");
-    is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 1,
+    is_int(undo_clean_up(&operations, directory, "one", print_text, NULL, &err), 1,
            "... is executed, as this host's name may have changed");
     is_str(operations_text, "muster: five n5;", "... like one of this host");
     is_int(count_journals(), 0, "... and removed");
@@ -487,7 +487,7 @@ int main(int argc, char **argv)
     is_int(unlocked_journals, 0, "its journal is locked before others see it");
     is_int(unkept_journals, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they see it");
-    is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 0,
+    is_int(undo_clean_up(&operations, directory, "one", print_text, NULL, &err), 0,
            "... and treat it as that of a live run");
     host_name(host, sizeof host);
     snprintf(line, sizeof line, "\ncluster one %s\n", host);

@@ -201,8 +201,8 @@ static int links_step(struct certify *certify, bool is_first, const struct hostl
     *is_whole = rv >= 0 && has_all_passes(certify, &program, *first);
     if (rv == 0 && !*is_whole) {
         error_set(err, "muster-links ended before its last pass: %s",
-                  *certify->complaint.text ? certify->complaint.text
-                                           : "no error message was given");
+                  *certify->error_line.text ? certify->error_line.text
+                                            : "no error message was given");
         rv = 1;
     }
     arguments_clear(&program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/step/ran.h"
+#include "validate/slurm/step/job_match.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +40,11 @@ enum { FIVE_PM_UTC = 1795626000 };
 
 static bool is_believed(const char *line, unsigned job_id, time_t at)
 {
-    struct ran report = {.job_id = job_id, .uid = 1000, .node = "n1", .holder = "n2", .at = at};
+    struct job_match report = {
+        .job_id = job_id, .uid = 1000, .node = "n1", .holder = "n2", .at = at};
 
-    ran_take_line(line, &report, 1);
-    return ran_is_true(&report);
+    job_match_parse_line(line, &report, 1);
+    return job_match_is_confirmed(&report);
 }
 
 static void believes_reports_of_the_jobs_time(void)
@@ -77,7 +78,7 @@ static void finds_jobs_by_their_ids(void)
 static void believes_reports_of_runs_before_a_requeue(void)
 {
     char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
-    struct ran report = {
+    struct job_match report = {
         .job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE_PM_UTC - 1800};
     struct error err = {""};
 
@@ -91,8 +92,8 @@ static void believes_reports_of_runs_before_a_requeue(void)
     chmod(path, 0700);
     snprintf(path, sizeof path, "%s:%s", root, before);
     setenv("PATH", path, 1);
-    is_int(ran_query(&report, 1, &err), 0, "sacct is queried: %s", err.text);
-    ok(ran_is_true(&report), "a report from a run before the requeue is believed");
+    is_int(job_match_query(&report, 1, &err), 0, "sacct is queried: %s", err.text);
+    ok(job_match_is_confirmed(&report), "a report from a run before the requeue is believed");
     setenv("PATH", before, 1);
     free(before);
     tree_remove(root);
@@ -102,7 +103,7 @@ static void believes_reports_of_runs_before_a_requeue(void)
 static void reads_times_whatever_the_environment(void)
 {
     char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
-    struct ran report = {
+    struct job_match report = {
         .job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE_PM_UTC - 60};
     struct error err = {""};
     char *text = NULL;
@@ -121,8 +122,8 @@ static void reads_times_whatever_the_environment(void)
     setenv("PATH", path, 1);
     setenv("SLURM_TIME_FORMAT", "relative", 1);
     setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
-    is_int(ran_query(&report, 1, &err), 0, "sacct is queried: %s", err.text);
-    ok(ran_is_true(&report),
+    is_int(job_match_query(&report, 1, &err), 0, "sacct is queried: %s", err.text);
+    ok(job_match_is_confirmed(&report),
        "a report of an ended job is believed despite SLURM_TIME_FORMAT and TZ");
     is_int(cluster_show_job(12, &text, &err), 0, "scontrol is queried: %s", err.text);
     is_str(text ? text : "", "standard 17:00:00\n", "... with the same time format");

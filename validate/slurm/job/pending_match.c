@@ -8,7 +8,7 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
-bool pending_is_for_nodes(uint32_t state, uint32_t reason, bool *is_refused)
+bool pending_needs_nodes(uint32_t state, uint32_t reason, bool *is_refused)
 {
     bool is_pending = (state & JOB_STATE_BASE) == JOB_PENDING && !(state & JOB_COMPLETING);
 
@@ -70,8 +70,8 @@ static void lists_clear(struct lists *lists)
 }
 
 /* Returns whether the job may have that node. */
-static bool is_fit(const struct pending_job *job, const struct lists *lists,
-                   const struct cluster_node *node)
+static bool may_use(const struct pending_job *job, const struct lists *lists,
+                    const struct cluster_node *node)
 {
     bool is_all = lists->required.count >= job->nodes; /* these and no others */
 
@@ -82,85 +82,86 @@ static bool is_fit(const struct pending_job *job, const struct lists *lists,
 }
 
 /* A node of a partition, and how jobs could have it. */
-struct place {
+struct candidate {
     const struct cluster_node *node;
-    bool is_asked; /* one of the nodes in question */
-    bool is_idle;  /* another that is free */
-    bool is_some;  /* another of which at least a part is free */
+    bool is_given;       /* one of the nodes in question */
+    bool is_idle;        /* another that is free */
+    bool is_partly_free; /* another of which at least a part is free */
 };
 
 /* The nodes of a partition; made when a job requests it. */
-struct supply {
-    struct place *places;
+struct pool {
+    struct candidate *candidates;
     size_t count;
-    size_t asked, idle, some;
+    size_t given, idle, partly_free;
 };
 
-static void place_count(struct supply *supply, const struct place *place)
+static void candidate_count(struct pool *pool, const struct candidate *candidate)
 {
-    supply->asked += place->is_asked;
-    supply->idle += place->is_idle;
-    supply->some += place->is_some;
+    pool->given += candidate->is_given;
+    pool->idle += candidate->is_idle;
+    pool->partly_free += candidate->is_partly_free;
 }
 
-static int supply_make(const struct cluster *cluster, const struct cluster_partition *partition,
-                       const struct cluster *now, const struct name_index *asked,
-                       struct supply *supply)
+static int pool_make(const struct cluster *cluster, const struct cluster_partition *partition,
+                     const struct cluster *now, const struct name_index *given, struct pool *pool)
 {
-    supply->places = calloc(partition->nodes.count + 1, sizeof *supply->places);
-    if (!supply->places)
+    pool->candidates = calloc(partition->nodes.count + 1, sizeof *pool->candidates);
+    if (!pool->candidates)
         return -1;
     for (size_t i = 0; i < partition->nodes.count; i++) {
         const char *name = partition->nodes.names[i];
-        const struct cluster_node *is = cluster_node(now, name);
-        struct place *place = &supply->places[supply->count];
+        const struct cluster_node *current = cluster_node(now, name);
+        struct candidate *candidate = &pool->candidates[pool->count];
 
-        place->node = cluster_node(cluster, name);
-        if (!place->node || !is)
+        candidate->node = cluster_node(cluster, name);
+        if (!candidate->node || !current)
             continue;
-        place->is_asked = name_index_has(asked, name);
-        place->is_idle = !place->is_asked && is_usable(is) && is->is_idle && !is->is_allocated;
-        place->is_some = !place->is_asked && is_usable(is) && !is->is_full;
-        place_count(supply, place);
-        supply->count++;
+        candidate->is_given = name_index_has(given, name);
+        candidate->is_idle = !candidate->is_given && is_usable(current) && current->is_idle &&
+                             !current->is_allocated;
+        candidate->is_partly_free = !candidate->is_given && is_usable(current) && !current->is_full;
+        candidate_count(pool, candidate);
+        pool->count++;
     }
     return 0;
 }
 
 /* Returns whether the job could start with the nodes in question. A job that the scheduler has not
  * refused yet may start on others. */
-static bool could_start(const struct pending_job *job, const struct supply *supply)
+static bool has_enough_nodes(const struct pending_job *job, const struct pool *pool)
 {
-    return supply->asked > 0 && job->nodes <= supply->asked + supply->some &&
-           (job->is_refused || job->nodes > supply->idle);
+    return pool->given > 0 && job->nodes <= pool->given + pool->partly_free &&
+           (job->is_refused || job->nodes > pool->idle);
 }
 
 /* The same, but counts only the nodes that the job may have. */
-static bool is_for(const struct pending_job *job, const struct supply *supply)
+static bool could_start(const struct pending_job *job, const struct pool *pool)
 {
-    struct supply fit = {0};
+    struct pool usable = {0};
     struct lists lists;
-    bool is_one;
+    bool is_unknown;
 
-    if (supply->asked == 0 || job->nodes > supply->asked + supply->some)
+    if (pool->given == 0 || job->nodes > pool->given + pool->partly_free)
         return false;
-    is_one = lists_make(job, &lists) != 0;
-    for (size_t i = 0; !is_one && i < supply->count; i++)
-        if (is_fit(job, &lists, supply->places[i].node))
-            place_count(&fit, &supply->places[i]);
+    is_unknown = lists_make(job, &lists) != 0;
+    for (size_t i = 0; !is_unknown && i < pool->count; i++)
+        if (may_use(job, &lists, pool->candidates[i].node))
+            candidate_count(&usable, &pool->candidates[i]);
     lists_clear(&lists);
-    return is_one || could_start(job, &fit);
+    return is_unknown || has_enough_nodes(job, &usable);
 }
 
-const struct pending_job *pending_for(const struct pending_job *jobs, int count,
-                                      const struct cluster *cluster, const struct cluster *now,
-                                      const struct hostlist *nodes)
+const struct pending_job *pending_job_for_nodes(const struct pending_job *jobs, int count,
+                                                const struct cluster *cluster,
+                                                const struct cluster *now,
+                                                const struct hostlist *nodes)
 {
-    struct supply *supplies = calloc(cluster->partition_count + 1, sizeof *supplies);
+    struct pool *pools = calloc(cluster->partition_count + 1, sizeof *pools);
     const struct pending_job *found = NULL;
-    struct name_index asked = {0};
+    struct name_index given = {0};
 
-    if (!supplies || hostlist_index(nodes, &asked) != 0)
+    if (!pools || hostlist_index(nodes, &given) != 0)
         found = count > 0 ? jobs : NULL;
     for (int i = 0; i < count && !found && nodes->count > 0; i++)
         for (size_t k = 0; k < cluster->partition_count && !found; k++) {
@@ -168,32 +169,32 @@ const struct pending_job *pending_for(const struct pending_job *jobs, int count,
 
             if (!partition->is_up || !is_listed(jobs[i].partitions, partition->name))
                 continue;
-            if ((!supplies[k].places &&
-                 supply_make(cluster, partition, now, &asked, &supplies[k]) != 0) ||
-                is_for(&jobs[i], &supplies[k]))
+            if ((!pools[k].candidates &&
+                 pool_make(cluster, partition, now, &given, &pools[k]) != 0) ||
+                could_start(&jobs[i], &pools[k]))
                 found = &jobs[i];
         }
-    for (size_t k = 0; supplies && k < cluster->partition_count; k++)
-        free(supplies[k].places);
-    free(supplies);
-    name_index_clear(&asked);
+    for (size_t k = 0; pools && k < cluster->partition_count; k++)
+        free(pools[k].candidates);
+    free(pools);
+    name_index_clear(&given);
     return found;
 }
 
 int pending_nodes_remove(const struct pending_job *job, const struct cluster *cluster,
                          struct hostlist *nodes)
 {
-    struct hostlist kept = {0}, taken = {0};
+    struct hostlist kept = {0}, excluded = {0};
     int rv = 0;
 
     for (size_t k = 0; k < cluster->partition_count; k++)
         for (size_t i = 0; i < cluster->partitions[k].nodes.count && rv == 0 &&
                            is_listed(job->partitions, cluster->partitions[k].name);
              i++)
-            rv = hostlist_append(&taken, cluster->partitions[k].nodes.names[i]);
+            rv = hostlist_append(&excluded, cluster->partitions[k].nodes.names[i]);
     if (rv == 0)
-        rv = hostlist_split(nodes, &taken, NULL, &kept);
-    hostlist_clear(&taken);
+        rv = hostlist_split(nodes, &excluded, NULL, &kept);
+    hostlist_clear(&excluded);
     hostlist_clear(nodes);
     if (rv != 0)
         hostlist_clear(&kept);

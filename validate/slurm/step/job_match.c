@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/step/ran.h"
+#include "validate/slurm/step/job_match.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,31 +14,32 @@
 #include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
 
-bool ran_is_true(const struct ran *asked)
+bool job_match_is_confirmed(const struct job_match *matches)
 {
-    return asked->has_node && asked->has_holder;
+    return matches->has_node && matches->has_holder;
 }
 
-static void nodes_match(const char *text, struct ran *asked)
+static void nodes_match(const char *text, struct job_match *matches)
 {
     struct hostlist nodes = {0};
 
     if (text && hostlist_expand(text, &nodes, NULL) == 0) {
-        asked->has_node |= hostlist_contains(&nodes, asked->node);
-        asked->has_holder |= hostlist_contains(&nodes, asked->holder);
+        matches->has_node |= hostlist_contains(&nodes, matches->node);
+        matches->has_holder |= hostlist_contains(&nodes, matches->holder);
     }
     hostlist_clear(&nodes);
 }
 
-static bool is_of(const slurm_job_info_t *info, const struct ran *asked)
+static bool is_of(const slurm_job_info_t *info, const struct job_match *matches)
 {
     bool is_leader =
-        info->het_job_id != 0 && info->het_job_id != NO_VAL && info->het_job_id == asked->job_id;
+        info->het_job_id != 0 && info->het_job_id != NO_VAL && info->het_job_id == matches->job_id;
 
-    return (is_leader || release_job_id(info) == asked->job_id) && info->user_id == asked->uid &&
-           info->start_time != 0 && info->start_time <= asked->at + RAN_CLOCKS_S &&
+    return (is_leader || release_job_id(info) == matches->job_id) &&
+           info->user_id == matches->uid && info->start_time != 0 &&
+           info->start_time <= matches->at + JOB_MATCH_CLOCKS_S &&
            ((info->job_state & JOB_STATE_BASE) < JOB_COMPLETE ||
-            info->end_time + RAN_CLOCKS_S >= asked->at);
+            info->end_time + JOB_MATCH_CLOCKS_S >= matches->at);
 }
 
 /* Returns the time in UTC of "2026-11-25T17:16:01"; `otherwise` if the text is no time, as
@@ -50,7 +51,7 @@ static time_t time_of(const char *text, time_t otherwise)
     return strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : otherwise;
 }
 
-void ran_take_line(const char *line, struct ran *asked, size_t count)
+void job_match_parse_line(const char *line, struct job_match *matches, size_t count)
 {
     char name[64], begin[32], end[32];
     unsigned job, uid, leader;
@@ -65,16 +66,17 @@ void ran_take_line(const char *line, struct ran *asked, size_t count)
         leader = job;
     begin_s = time_of(begin, 0);
     for (size_t i = 0; i < count; i++) {
-        end_s = time_of(end, asked[i].at);
-        if (!ran_is_true(&asked[i]) && (asked[i].job_id == job || asked[i].job_id == leader) &&
-            asked[i].uid == uid && begin_s != 0 && begin_s <= asked[i].at + RAN_CLOCKS_S &&
-            end_s + RAN_CLOCKS_S >= asked[i].at)
-            nodes_match(line + nodes, &asked[i]);
+        end_s = time_of(end, matches[i].at);
+        if (!job_match_is_confirmed(&matches[i]) &&
+            (matches[i].job_id == job || matches[i].job_id == leader) && matches[i].uid == uid &&
+            begin_s != 0 && begin_s <= matches[i].at + JOB_MATCH_CLOCKS_S &&
+            end_s + JOB_MATCH_CLOCKS_S >= matches[i].at)
+            nodes_match(line + nodes, &matches[i]);
     }
 }
 
 /* Queries the accounting. A failure means a cluster without accounting. */
-static void accounting_query(struct ran *asked, size_t count)
+static void accounting_query(struct job_match *matches, size_t count)
 {
     char *jobs = NULL, *text, *rest, *line;
     size_t size = 0;
@@ -84,23 +86,23 @@ static void accounting_query(struct ran *asked, size_t count)
         return;
     fputs("--jobs=", stream);
     for (size_t i = 0, listed = 0; i < count; i++)
-        if (!ran_is_true(&asked[i]))
-            fprintf(stream, "%s%u", listed++ > 0 ? "," : "", asked[i].job_id);
+        if (!job_match_is_confirmed(&matches[i]))
+            fprintf(stream, "%s%u", listed++ > 0 ? "," : "", matches[i].job_id);
     if (fclose(stream) == 0 && size > strlen("--jobs=") &&
         process_output(
             (const char *const[]){"sacct", "--noheader", "--parsable2", "--allocations",
                                   "--allusers",
                                   "--duplicates", /* each run of a job that was requeued */
                                   "--format=JobID,JobIDRaw,UID,Start,End,NodeList", jobs, NULL},
-            RAN_ACCOUNTING_S, &text, NULL) == 0) {
+            JOB_MATCH_ACCOUNTING_S, &text, NULL) == 0) {
         for (rest = text; (line = strsep(&rest, "\n"));)
-            ran_take_line(line, asked, count);
+            job_match_parse_line(line, matches, count);
         free(text);
     }
     free(jobs);
 }
 
-int ran_query(struct ran *asked, size_t count, struct error *err)
+int job_match_query(struct job_match *matches, size_t count, struct error *err)
 {
     job_info_msg_t *found = NULL;
 
@@ -111,9 +113,9 @@ int ran_query(struct ran *asked, size_t count, struct error *err)
                          slurm_strerror(errno));
     for (uint32_t i = 0; i < found->record_count; i++)
         for (size_t k = 0; k < count; k++)
-            if (!ran_is_true(&asked[k]) && is_of(&found->job_array[i], &asked[k]))
-                nodes_match(found->job_array[i].nodes, &asked[k]);
+            if (!job_match_is_confirmed(&matches[k]) && is_of(&found->job_array[i], &matches[k]))
+                nodes_match(found->job_array[i].nodes, &matches[k]);
     slurm_free_job_info_msg(found);
-    accounting_query(asked, count);
+    accounting_query(matches, count);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/step/complaint.h"
+#include "validate/slurm/step/error_line.h"
 
 #include <string.h>
 
@@ -44,13 +44,13 @@ static int weight_of(const char *line)
     return 2;
 }
 
-void complaint_add(struct complaint *complaint, const char *line)
+void error_line_add(struct error_line *kept, const char *line)
 {
     int weight = weight_of(line);
 
-    if (weight <= complaint->weight)
+    if (weight <= kept->weight)
         return;
-    complaint->weight = weight;
-    complaint->is_refusal = strncmp(line, "srun: ", 6) == 0 && !strstr(line, ": task ");
-    text_put(complaint->text, sizeof complaint->text, "%s", line);
+    kept->weight = weight;
+    kept->is_refusal = strncmp(line, "srun: ", 6) == 0 && !strstr(line, ": task ");
+    text_put(kept->text, sizeof kept->text, "%s", line);
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/slurm/step/complaint.h"
+#include "validate/slurm/step/error_line.h"
 
 #include <string.h>
 
 #include "tests/unit/tap.h"
 
-static struct complaint complaint;
+static struct error_line kept;
 
-static const char *complaint_from(const char *const *lines)
+static const char *kept_from(const char *const *lines)
 {
-    complaint = (struct complaint){0};
+    kept = (struct error_line){0};
     for (; *lines; lines++)
-        complaint_add(&complaint, *lines);
-    return complaint.text;
+        error_line_add(&kept, *lines);
+    return kept.text;
 }
 
-#define complaint_of(...) complaint_from((const char *const[]){__VA_ARGS__, NULL})
+#define complaint_of(...) kept_from((const char *const[]){__VA_ARGS__, NULL})
 
 int main(void)
 {
     char long_line[600];
 
-    is_str(complaint_from((const char *const[]){NULL}), "", "without lines there is no complaint");
+    is_str(kept_from((const char *const[]){NULL}), "", "without lines there is no error line");
     is_str(complaint_of("", "   "), "", "... nor with empty lines");
     is_str(
         complaint_of("srun: error: n2: task 1: Exited with exit code 1",
@@ -47,14 +47,14 @@ int main(void)
            "srun: error: n2: task 1: Killed", "... and not the rank that aborted because of it");
     is_str(complaint_of("srun: error: n1: task 0: Killed"), "srun: error: n1: task 0: Killed",
            "a killed task is chosen if there is nothing else");
-    ok(!complaint.is_refusal, "... it is no refusal, since a task ran");
+    ok(!kept.is_refusal, "... it is no refusal, since a task ran");
     complaint_of("srun: error: Unable to create step for job 7: Invalid MPI plugin");
-    ok(complaint.is_refusal, "srun could not create the step: a refusal");
+    ok(kept.is_refusal, "srun could not create the step: a refusal");
     complaint_of("srun: error: Unable to create step for job 7: Requested node down",
                  "slurmstepd: error: execve(): No such file");
-    ok(complaint.is_refusal, "... and the first line is kept");
+    ok(kept.is_refusal, "... and the first line is kept");
     complaint_of("slurmstepd: error: execve(): No such file");
-    ok(!complaint.is_refusal, "a node's error is no refusal");
+    ok(!kept.is_refusal, "a node's error is no refusal");
     memset(long_line, 'x', sizeof long_line);
     for (size_t i = 5; i < sizeof long_line; i += 6)
         long_line[i] = ' ';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/slurm/undo/undoing.h"
+#include "validate/slurm/undo/rollback.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,24 +18,24 @@
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/undo/journal.h"
 
-void undoing_report(const struct undoing *undoing, const char *format, ...)
+void rollback_report(const struct rollback *rollback, const char *format, ...)
 {
     char text[400];
     va_list arguments;
 
-    if (!undoing->report)
+    if (!rollback->report)
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    undoing->report(text);
+    rollback->report(text);
 }
 
 /* Sets silent nodes down. Those that answer again by now end their job themselves, and a node that
  * somebody else has drained or resumed since is left alone. */
-static void silent_down(const struct undoing *undoing)
+static void silent_nodes_set_down(const struct rollback *rollback)
 {
-    const char *text = undoing->text;
+    const char *text = rollback->text;
     struct cluster cluster = {0};
     struct journal_entry entry;
     struct batch silent = {0};
@@ -46,7 +46,7 @@ static void silent_down(const struct undoing *undoing)
 
         if (strcmp(entry.verb, "down") != 0)
             continue;
-        if (!is_loaded && undoing->operations->load_nodes(&cluster, NULL) != 0)
+        if (!is_loaded && rollback->operations->load_nodes(&cluster, NULL) != 0)
             return;
         is_loaded = true;
         node = cluster_node(&cluster, entry.name);
@@ -54,39 +54,39 @@ static void silent_down(const struct undoing *undoing)
             strcmp(node->reason, entry.rest) == 0)
             batch_add(&silent, entry.name, entry.rest);
     }
-    batch_apply(&silent, undoing->operations->down, NULL, NULL, NULL);
+    batch_apply(&silent, rollback->operations->down, NULL, NULL, NULL);
     cluster_clear(&cluster);
 }
 
-/* Cancels the jobs of that name until none is left. With is_late, waits for one that is still to
- * come. A node that does not answer keeps a job completing: nodes that the journal names are set
- * down then; for another, the wait ends after UNDO_COMPLETING_S. */
-static int jobs_undo(const struct undoing *undoing, const struct journal_entry *entry,
-                     struct error *err)
+/* Cancels the jobs of that name until none is left. With is_request_pending, waits for one that is
+ * still to come. A node that does not answer keeps a job completing: nodes that the journal names
+ * are set down then; for another, the wait ends after UNDO_COMPLETING_S. */
+static int jobs_cancel(const struct rollback *rollback, const struct journal_entry *entry,
+                       struct error *err)
 {
     const char *name = entry->name;
     uid_t uid = *entry->rest ? (uid_t)strtoul(entry->rest, NULL, 10) : geteuid();
     double begin = clock_s(), canceled = 0;
-    bool is_seen = false, is_down = false;
+    bool was_found = false, is_down = false;
 
     for (;;) {
-        double asked = clock_s();
+        double queried_at = clock_s();
         struct cluster_job *jobs;
-        int count = undoing->operations->jobs(name, &jobs, err), left = 0, alive = 0;
+        int count = rollback->operations->jobs(name, &jobs, err), left = 0, alive = 0;
 
         for (int i = 0; i < count; i++) {
             if (strcmp(jobs[i].name, name) != 0 || (jobs[i].uid != geteuid() && jobs[i].uid != uid))
                 continue;
-            is_seen = true;
+            was_found = true;
             left++;
             if (!jobs[i].is_completing) {
                 alive++;
-                undoing->operations->job_cancel(jobs[i].id, err);
+                rollback->operations->job_cancel(jobs[i].id, err);
             }
         }
         free(jobs);
         if (count == 0 || (count > 0 && left == 0)) {
-            if (is_seen || !undoing->is_late || clock_s() - begin > UNDO_LATE_S)
+            if (was_found || !rollback->is_request_pending || clock_s() - begin > UNDO_LATE_S)
                 return 0;
         } else if (clock_s() - begin > UNDO_GONE_S) {
             return count < 0 ? -1 : error_set(err, "job %s still exists", name);
@@ -94,23 +94,23 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
         if (left > 0 && alive == 0) {
             canceled = canceled > 0 ? canceled : clock_s();
             if (!is_down && clock_s() - canceled > UNDO_EPILOG_S) {
-                silent_down(undoing);
+                silent_nodes_set_down(rollback);
                 is_down = true;
             }
             if (clock_s() - canceled > UNDO_COMPLETING_S)
                 return 0;
         }
         /* a controller with very many jobs takes its time for them: it is given as much to rest */
-        usleep((useconds_t)(1e6 * fmax(0.1, fmin(1, clock_s() - asked))));
+        usleep((useconds_t)(1e6 * fmax(0.1, fmin(1, clock_s() - queried_at))));
     }
 }
 
 /* Looks up the reservation, and its present nodes. *is_same: whether these are the nodes that it
  * was made with. Returns 1, 0 if there is none, or -1 with err. */
-static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
+static int reservation_find(const struct rollback *rollback, const struct journal_entry *entry,
                             struct hostlist *nodes, bool *is_same, struct error *err)
 {
-    int found = undoing->operations->reservation(entry->name, nodes, NULL, err);
+    int found = rollback->operations->reservation(entry->name, nodes, NULL, err);
     char *folded = found == 1 ? hostlist_fold_for_slurm(nodes) : NULL, mark[24];
 
     *is_same = false;
@@ -127,26 +127,26 @@ static int reservation_find(const struct undoing *undoing, const struct journal_
     return found;
 }
 
-static int reservation_undo(const struct undoing *undoing, const struct journal_entry *entry,
-                            struct error *err)
+static int reservation_delete(const struct rollback *rollback, const struct journal_entry *entry,
+                              struct error *err)
 {
     double begin = clock_s();
     struct hostlist nodes = {0};
 
     for (;;) {
         bool is_same;
-        int found = reservation_find(undoing, entry, &nodes, &is_same, err);
+        int found = reservation_find(rollback, entry, &nodes, &is_same, err);
         char text[400];
 
         if (found == 1 && !is_same) {
-            retest_reservation_changed(entry->name, &nodes, text);
-            undoing_report(undoing, "%s", text);
-            if (undoing->changed)
-                hostlist_append(undoing->changed, entry->name);
+            retest_print_reservation_changed(entry->name, &nodes, text);
+            rollback_report(rollback, "%s", text);
+            if (rollback->changed)
+                hostlist_append(rollback->changed, entry->name);
         }
         hostlist_clear(&nodes);
         if (found == 0 || (found == 1 && !is_same) ||
-            (found == 1 && undoing->operations->unreserve(entry->name, err) == 0))
+            (found == 1 && rollback->operations->unreserve(entry->name, err) == 0))
             return 0;
         if (clock_s() - begin > UNDO_GONE_S)
             return -1;
@@ -155,22 +155,23 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
 }
 
 /* The nodes of the run's reservations. */
-struct held {
-    struct hostlist whole; /* of the reservations that nobody has changed */
-    struct hostlist now;   /* of all reservations that exist */
-    bool is_any;           /* a reservation exists */
+struct reserved {
+    struct hostlist unchanged; /* of the reservations that nobody has changed */
+    struct hostlist all;       /* of all reservations that exist */
+    bool has_reservation;      /* a reservation exists */
 };
 
-static int held_add(const struct hostlist *nodes, struct hostlist *held, struct error *err)
+static int reserved_add(const struct hostlist *nodes, struct hostlist *reserved, struct error *err)
 {
-    return hostlist_append_all(held, (const char *const *)nodes->names, nodes->count) == 0
+    return hostlist_append_all(reserved, (const char *const *)nodes->names, nodes->count) == 0
                ? 0
                : error_set(err, "no memory");
 }
 
-static int held_find(const struct undoing *undoing, struct held *held, struct error *err)
+static int reserved_read(const struct rollback *rollback, struct reserved *reserved,
+                         struct error *err)
 {
-    const char *line = undoing->text;
+    const char *line = rollback->text;
     struct journal_entry entry;
     int rv = 0;
 
@@ -181,27 +182,27 @@ static int held_find(const struct undoing *undoing, struct held *held, struct er
 
         if (strcmp(entry.verb, "reservation") != 0)
             continue;
-        found = reservation_find(undoing, &entry, &nodes, &is_same, err);
-        held->is_any |= found == 1;
-        rv = found < 0 ? -1 : held_add(&nodes, &held->now, err);
+        found = reservation_find(rollback, &entry, &nodes, &is_same, err);
+        reserved->has_reservation |= found == 1;
+        rv = found < 0 ? -1 : reserved_add(&nodes, &reserved->all, err);
         if (rv == 0 && is_same)
-            rv = held_add(&nodes, &held->whole, err);
+            rv = reserved_add(&nodes, &reserved->unchanged, err);
         hostlist_clear(&nodes);
     }
     return rv;
 }
 
-static void held_clear(struct held *held)
+static void reserved_clear(struct reserved *reserved)
 {
-    hostlist_clear(&held->whole);
-    hostlist_clear(&held->now);
+    hostlist_clear(&reserved->unchanged);
+    hostlist_clear(&reserved->all);
 }
 
 /* What is to be restored: drains first; a mark is removed only once the node has its drain. */
 struct restoring {
-    const char *run; /* as in struct undoing */
+    const char *run; /* as in struct rollback */
     struct cluster cluster;
-    struct held held;
+    struct reserved reserved;
     struct batch drains, comments;
     struct error *err;
     int rv;
@@ -233,74 +234,74 @@ static void drain_done(const char *name, const char *reason, const struct error 
 }
 
 /* Returns whether a node in service is still as the run left it; why: the message if it is not. */
-static bool is_left(const struct restoring *restoring, const struct cluster_node *node,
-                    const char *reason, char why[400])
+static bool is_unchanged(const struct restoring *restoring, const struct cluster_node *node,
+                         const char *reason, char why[400])
 {
-    const struct held *held = &restoring->held;
+    const struct reserved *reserved = &restoring->reserved;
 
-    if (held->is_any && !hostlist_contains(&held->now, node->name)) {
-        retest_node_freed(node->name, why);
+    if (reserved->has_reservation && !hostlist_contains(&reserved->all, node->name)) {
+        retest_print_node_removed(node->name, why);
         return false;
     }
     snprintf(why, 400, "%.200s left unchanged: it is in service without the run's mark",
              node->name);
-    return is_marked(restoring, node) || hostlist_contains(&held->whole, node->name) ||
+    return is_marked(restoring, node) || hostlist_contains(&reserved->unchanged, node->name) ||
            strcmp(node->reason, reason) == 0;
 }
 
 /* Drains a node again that was to be tested and did not get that far. */
-static void node_undo(const struct undoing *undoing, const struct journal_entry *entry,
-                      struct restoring *restoring)
+static void drain_restore(const struct rollback *rollback, const struct journal_entry *entry,
+                          struct restoring *restoring)
 {
     const struct cluster_node *node = cluster_node(&restoring->cluster, entry->name);
     char why[400];
 
     if (!node)
         return;
-    if (!node->is_drained && is_left(restoring, node, entry->rest, why)) {
+    if (!node->is_drained && is_unchanged(restoring, node, entry->rest, why)) {
         if (batch_add(&restoring->drains, entry->name, entry->rest) != 0)
             restoring->rv = error_set(restoring->err, "no memory");
         return;
     }
     if (!node->is_drained)
-        undoing_report(undoing, "%s", why);
+        rollback_report(rollback, "%s", why);
     unmark_add(restoring, node);
 }
 
-static int nodes_undo(const struct undoing *undoing, struct error *err)
+static int drains_restore(const struct rollback *rollback, struct error *err)
 {
-    struct restoring restoring = {.run = undoing->run, .err = err};
-    const char *line = undoing->text;
+    struct restoring restoring = {.run = rollback->run, .err = err};
+    const char *line = rollback->text;
     bool is_loaded = false;
     struct journal_entry entry;
 
     while (journal_next(&line, &entry)) {
-        if (strcmp(entry.verb, "resume") != 0 || journal_has(undoing->text, "settled", entry.name))
+        if (strcmp(entry.verb, "resume") != 0 || journal_has(rollback->text, "settled", entry.name))
             continue;
-        if (!is_loaded && (undoing->operations->load_nodes(&restoring.cluster, err) != 0 ||
-                           held_find(undoing, &restoring.held, err) != 0)) {
+        if (!is_loaded && (rollback->operations->load_nodes(&restoring.cluster, err) != 0 ||
+                           reserved_read(rollback, &restoring.reserved, err) != 0)) {
             restoring.rv = -1;
             break;
         }
         is_loaded = true;
-        node_undo(undoing, &entry, &restoring);
+        drain_restore(rollback, &entry, &restoring);
     }
-    if (batch_apply(&restoring.drains, undoing->operations->drain, drain_done, &restoring, err) !=
+    if (batch_apply(&restoring.drains, rollback->operations->drain, drain_done, &restoring, err) !=
             0 ||
-        batch_apply(&restoring.comments, undoing->operations->set_comment, NULL, NULL, err) != 0)
+        batch_apply(&restoring.comments, rollback->operations->set_comment, NULL, NULL, err) != 0)
         restoring.rv = -1;
     batch_clear(&restoring.comments);
-    held_clear(&restoring.held);
+    reserved_clear(&restoring.reserved);
     cluster_clear(&restoring.cluster);
     return restoring.rv;
 }
 
 /* Revokes what was to be revoked; what has been revoked up to a later time stays so. */
-static int revocations_make(const struct undoing *undoing, struct error *err)
+static int certificates_revoke(const struct rollback *rollback, struct error *err)
 {
     struct cluster cluster = {0};
     struct batch comments = {0};
-    const char *line = undoing->text;
+    const char *line = rollback->text;
     bool is_loaded = false;
     struct journal_entry entry;
     int rv = 0;
@@ -311,22 +312,23 @@ static int revocations_make(const struct undoing *undoing, struct error *err)
         const char *comment;
         char *revoked;
 
-        if (strcmp(entry.verb, "revoke") != 0 || journal_has(undoing->text, "revoked", entry.name))
+        if (strcmp(entry.verb, "revoke") != 0 || journal_has(rollback->text, "revoked", entry.name))
             continue;
-        if (!is_loaded && undoing->operations->load_nodes(&cluster, err) != 0)
+        if (!is_loaded && rollback->operations->load_nodes(&cluster, err) != 0)
             return -1;
         is_loaded = true;
         node = cluster_node(&cluster, entry.name);
         comment = node && node->comment ? node->comment : "";
         if (!node || revocation_read(comment) >= until)
             continue;
-        revoked = revocation_put(comment, until);
+        revoked = revocation_set(comment, until);
         if (!revoked || batch_add(&comments, entry.name, revoked) != 0)
             rv = error_set(err, "no memory");
-        undoing_report(undoing, "%s: its certificate is revoked, as the run meant to", entry.name);
+        rollback_report(rollback, "%s: its certificate is revoked, as the run meant to",
+                        entry.name);
         free(revoked);
     }
-    if (batch_apply(&comments, undoing->operations->set_comment, NULL, NULL, err) != 0)
+    if (batch_apply(&comments, rollback->operations->set_comment, NULL, NULL, err) != 0)
         rv = -1;
     batch_clear(&comments);
     cluster_clear(&cluster);
@@ -334,25 +336,25 @@ static int revocations_make(const struct undoing *undoing, struct error *err)
 }
 
 /* Undoes each entry of the journal that has the verb. */
-static int each_undo(const struct undoing *undoing, const char *verb, struct error *err)
+static int entries_undo(const struct rollback *rollback, const char *verb, struct error *err)
 {
-    const char *line = undoing->text;
+    const char *line = rollback->text;
     struct journal_entry entry;
     int rv = 0;
 
     while (journal_next(&line, &entry))
         if (strcmp(entry.verb, verb) == 0 &&
-            (strcmp(verb, "job") == 0 ? jobs_undo(undoing, &entry, err)
-                                      : reservation_undo(undoing, &entry, err)) != 0)
+            (strcmp(verb, "job") == 0 ? jobs_cancel(rollback, &entry, err)
+                                      : reservation_delete(rollback, &entry, err)) != 0)
             rv = -1;
     return rv;
 }
 
-int undoing_run(const struct undoing *undoing, struct error *err)
+int rollback_run(const struct rollback *rollback, struct error *err)
 {
-    int rv = each_undo(undoing, "job", err);
+    int rv = entries_undo(rollback, "job", err);
 
-    if (revocations_make(undoing, err) != 0 || nodes_undo(undoing, err) != 0)
+    if (certificates_revoke(rollback, err) != 0 || drains_restore(rollback, err) != 0)
         return -1;
-    return each_undo(undoing, "reservation", err) != 0 ? -1 : rv;
+    return entries_undo(rollback, "reservation", err) != 0 ? -1 : rv;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_RAN_H
-#define MUSTER_RAN_H
+#ifndef MUSTER_JOB_MATCH_H
+#define MUSTER_JOB_MATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 
 /* A question to Slurm: whether a job was that user's and ran on both nodes at that time. */
-struct ran {
+struct job_match {
     uint32_t job_id;
     uid_t uid;
     const char *node, *holder;
@@ -20,14 +20,14 @@ struct ran {
                                   parts */
 };
 
-bool ran_is_true(const struct ran *asked);
+bool job_match_is_confirmed(const struct job_match *matches);
 
 /* Answers all questions at once: from the controller, and for jobs that it has forgotten (MinJobAge
  * after their end) from the accounting, if there is one. Returns 0, or -1 with err. */
-int ran_query(struct ran *asked, size_t count, struct error *err);
+int job_match_query(struct job_match *matches, size_t count, struct error *err);
 
 /* For tests: takes a line of sacct, with times in UTC:
  * "12+1|13|1000|2026-11-25T17:16:01|Unknown|n[1-2]". */
-void ran_take_line(const char *line, struct ran *asked, size_t count);
+void job_match_parse_line(const char *line, struct job_match *matches, size_t count);
 
 #endif
