@@ -118,5 +118,5 @@ static void partition_query(const struct cluster_partition *partition, const str
 
 int node_query_run(const struct node_query *query, const struct hostlist *nodes)
 {
-    return plan_elsewhere(query->cluster, nodes, partition_query, (void *)query);
+    return plan_report_partitions(query->cluster, nodes, partition_query, (void *)query);
 }

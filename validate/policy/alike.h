@@ -13,10 +13,10 @@
  * "gpu5") on three or more, which are more than a tenth. same: nodes with the fault at the same
  * part; kind: nodes with it at a part of that kind, these included. Used likewise for the nodes of
  * one leaf switch. */
-bool alike_is_common(size_t same, size_t kind, size_t asked);
+bool alike_is_common(size_t same, size_t kind, size_t queried);
 
 /* Returns whether two parts differ in numbers at most: "gpu3" and "gpu5", "rank 0" and "rank 12".
  */
-bool alike_is_kind(const char *part, const char *other);
+bool alike_is_same_kind(const char *part, const char *other);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "validate/policy/reason.h"
 
-bool cap_is_there(const struct cluster_node *node)
+bool cap_node_exists(const struct cluster_node *node)
 {
     return !(node->is_cloud && node->is_absent);
 }
@@ -16,7 +16,7 @@ size_t cap_base(const struct cluster *cluster)
     size_t count = 0;
 
     for (size_t i = 0; i < cluster->node_count; i++)
-        count += cap_is_there(&cluster->nodes[i]);
+        count += cap_node_exists(&cluster->nodes[i]);
     return count;
 }
 
@@ -27,39 +27,40 @@ size_t cap_nodes(const struct cluster *cluster, double percent, size_t least)
     return cap < least ? least : cap;
 }
 
-bool cap_is_taken(const struct cluster_node *node)
+bool cap_is_drained_by_muster(const struct cluster_node *node)
 {
     return (node->is_drained || node->is_down) && reason_is_ours(node->reason);
 }
 
-bool cap_counts(const struct cluster_node *node)
+bool cap_counts_node(const struct cluster_node *node)
 {
     const char *part = reason_slurm_part(node->reason);
 
-    return cap_is_taken(node) ||
+    return cap_is_drained_by_muster(node) ||
            ((node->is_drained || node->is_down) && part && strcmp(part, "prolog") == 0);
 }
 
-size_t cap_taken(const struct cluster *cluster)
+size_t cap_count(const struct cluster *cluster)
 {
-    size_t taken = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < cluster->node_count; i++)
-        taken += cap_counts(&cluster->nodes[i]);
-    return taken;
+        count += cap_counts_node(&cluster->nodes[i]);
+    return count;
 }
 
-bool cap_is_before(const struct cluster_node *node, const struct cluster_node *other)
+bool cap_is_drained_before(const struct cluster_node *node, const struct cluster_node *other)
 {
     return node->reason_time < other->reason_time ||
            (node->reason_time == other->reason_time && strcmp(node->name, other->name) < 0);
 }
 
-size_t cap_taken_before(const struct cluster *cluster, const struct cluster_node *node)
+size_t cap_count_before(const struct cluster *cluster, const struct cluster_node *node)
 {
     size_t before = 0;
 
     for (size_t i = 0; i < cluster->node_count; i++)
-        before += cap_counts(&cluster->nodes[i]) && cap_is_before(&cluster->nodes[i], node);
+        before +=
+            cap_counts_node(&cluster->nodes[i]) && cap_is_drained_before(&cluster->nodes[i], node);
     return before;
 }

@@ -16,29 +16,29 @@
 size_t cap_base(const struct cluster *cluster);
 
 /* Returns whether the node counts in cap_base(). */
-bool cap_is_there(const struct cluster_node *node);
+bool cap_node_exists(const struct cluster_node *node);
 
 /* Returns percent of cap_base(), rounded up, no less than `least`. */
 size_t cap_nodes(const struct cluster *cluster, double percent, size_t least);
 
 /* Returns whether muster has taken the node from service: it is drained or down for a reason of
  * muster's. */
-bool cap_is_taken(const struct cluster_node *node);
+bool cap_is_drained_by_muster(const struct cluster_node *node);
 
 /* Returns whether the node counts against DrainCap: muster has taken it from service, or its prolog
  * has failed, as it does if the gate refuses a job; Slurm's reason is the same for both. */
-bool cap_counts(const struct cluster_node *node);
+bool cap_counts_node(const struct cluster_node *node);
 
 /* Returns how many of the cluster's nodes count against DrainCap, whichever run or tool took them.
  */
-size_t cap_taken(const struct cluster *cluster);
+size_t cap_count(const struct cluster *cluster);
 
 /* Returns whether node was drained before other, by the time of its reason and then by its name.
  * Tools that drain at the same time do not see each other: each counts once more when the second is
  * over, and takes back what exceeds the cap in this order, which is the same for all. */
-bool cap_is_before(const struct cluster_node *node, const struct cluster_node *other);
+bool cap_is_drained_before(const struct cluster_node *node, const struct cluster_node *other);
 
 /* Returns how many nodes that count were drained before the node. */
-size_t cap_taken_before(const struct cluster *cluster, const struct cluster_node *node);
+size_t cap_count_before(const struct cluster *cluster, const struct cluster_node *node);
 
 #endif

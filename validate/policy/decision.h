@@ -16,17 +16,17 @@
 bool decision_drains(enum verdict verdict, enum fault_code code, enum fault_drain who);
 
 /* The strongest ground to drain a node, among its faults that decision_drains() accepts. */
-enum ground {
-    GROUND_NONE,
-    GROUND_NEAR, /* figures near their limits: strikes.h */
-    GROUND_HARD,
+enum drain_cause {
+    CAUSE_NONE,
+    CAUSE_NEAR_LIMIT, /* figures near their limits: strikes.h */
+    CAUSE_HARD,
 };
 
 struct decision_facts {
     enum plan_role role;
     enum verdict verdict; /* of all stages */
     bool is_near;         /* all that failed are figures near their limits */
-    enum ground ground;
+    enum drain_cause cause;
     int strike; /* of a figure near its limit: which strike this is, from 1 */
 };
 
@@ -43,8 +43,8 @@ enum decision {
     DECISION_SUSPECT, /* not certified anew, but keeps certificate and service; to be tested again
                        */
     DECISION_DRAIN,
-    DECISION_KEEP,  /* stays drained by us: no cap applies, as it takes nothing away */
-    DECISION_SPARE, /* would be drained, but the cap is reached */
+    DECISION_KEEP,     /* stays drained by us: no cap applies, as it takes nothing away */
+    DECISION_OVER_CAP, /* would be drained, but the cap is reached */
 };
 
 /* Decides about a node. A dry run gets the same decisions, and nothing is done; but never

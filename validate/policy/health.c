@@ -22,7 +22,8 @@ bool health_is_hard(const struct record *record, bool lets_rails_fail)
 
 bool health_ends_certificate(const struct cluster_node *node, time_t issued)
 {
-    return cap_is_taken(node) && !reason_is_refusal(node->reason) && node->reason_time > issued;
+    return cap_is_drained_by_muster(node) && !reason_is_refusal(node->reason) &&
+           node->reason_time > issued;
 }
 
 void health_note(const char *reason, time_t now, char *note, size_t size)
@@ -42,11 +43,11 @@ bool health_is_noted(const char *extra, const char *reason, time_t earliest)
 
 static bool was_drained(const struct cluster_node *node, const char *reason, time_t since)
 {
-    return cap_is_taken(node) && reason_is_same(node->reason, reason) &&
+    return cap_is_drained_by_muster(node) && reason_is_same(node->reason, reason) &&
            difftime(since, node->reason_time) <= ALIKE_DRAINS_S;
 }
 
-bool health_is_alike(const struct cluster_node *node, const char *reason, time_t since)
+bool health_has_same_fault(const struct cluster_node *node, const char *reason, time_t since)
 {
     return was_drained(node, reason, since) ||
            health_is_noted(node->extra, reason, since - ALIKE_DRAINS_S);
@@ -55,19 +56,20 @@ bool health_is_alike(const struct cluster_node *node, const char *reason, time_t
 /* Returns whether so many nodes, of the cluster or of the node's leaf, have the fault that its
  * cause is outside of them. Nodes that were drained long before it began do not count: they wait
  * for parts. later: only nodes that were drained, before the node was. */
-static bool is_alike(const struct cluster *cluster, const struct cluster_node *node,
-                     const char *reason, time_t since, bool later)
+static bool is_common_fault(const struct cluster *cluster, const struct cluster_node *node,
+                            const char *reason, time_t since, bool only_earlier_drains)
 {
     size_t alike = 1, alike_on_leaf = 1, there = 0, on_leaf = 0;
 
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *other = &cluster->nodes[i];
         bool is_of_leaf = node->leaf >= 0 && other->leaf == node->leaf;
-        bool is_same = later ? was_drained(other, reason, since) && cap_is_before(other, node)
-                             : other != node && health_is_alike(other, reason, since);
+        bool is_same = only_earlier_drains
+                           ? was_drained(other, reason, since) && cap_is_drained_before(other, node)
+                           : other != node && health_has_same_fault(other, reason, since);
 
-        there += cap_is_there(other);
-        on_leaf += is_of_leaf && cap_is_there(other);
+        there += cap_node_exists(other);
+        on_leaf += is_of_leaf && cap_node_exists(other);
         alike += is_same;
         alike_on_leaf += is_of_leaf && is_same;
     }
@@ -79,7 +81,7 @@ enum health health_state(const struct cluster_node *node)
 {
     if (!node)
         return HEALTH_NO_NODE;
-    if (cap_is_taken(node))
+    if (cap_is_drained_by_muster(node))
         return HEALTH_OURS;
     return node->is_drained || node->is_down || node->is_invalid ? HEALTH_FOREIGN : HEALTH_DRAIN;
 }
@@ -92,9 +94,10 @@ enum health health_decide(const struct cluster *cluster, const char *name, const
 
     if (state != HEALTH_DRAIN)
         return state;
-    if (cap_taken(cluster) >= cap)
+    if (cap_count(cluster) >= cap)
         return HEALTH_CAP;
-    return is_alike(cluster, node, reason, since, false) ? HEALTH_ALIKE : HEALTH_DRAIN;
+    return is_common_fault(cluster, node, reason, since, false) ? HEALTH_COMMON_FAULT
+                                                                : HEALTH_DRAIN;
 }
 
 enum health health_review(const struct cluster *cluster, const char *name, time_t since, size_t cap)
@@ -103,9 +106,10 @@ enum health health_review(const struct cluster *cluster, const char *name, time_
 
     if (!node)
         return HEALTH_NO_NODE;
-    if (!cap_is_taken(node))
+    if (!cap_is_drained_by_muster(node))
         return HEALTH_FOREIGN;
-    if (cap_taken_before(cluster, node) >= cap)
+    if (cap_count_before(cluster, node) >= cap)
         return HEALTH_CAP;
-    return is_alike(cluster, node, node->reason, since, true) ? HEALTH_ALIKE : HEALTH_OURS;
+    return is_common_fault(cluster, node, node->reason, since, true) ? HEALTH_COMMON_FAULT
+                                                                     : HEALTH_OURS;
 }

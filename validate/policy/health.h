@@ -26,12 +26,12 @@ bool health_ends_certificate(const struct cluster_node *node, time_t issued);
 
 enum health {
     HEALTH_DRAIN,
-    HEALTH_OURS,    /* muster has drained it already */
-    HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
-    HEALTH_CAP,     /* muster has drained as many nodes as it may */
-    HEALTH_ALIKE,   /* so many others, of the cluster or of the node's leaf switch, have the same
-                       fault in one event that none is at fault */
-    HEALTH_NO_NODE, /* the controller does not know it */
+    HEALTH_OURS,         /* muster has drained it already */
+    HEALTH_FOREIGN,      /* somebody else has, or Slurm: their reason stays */
+    HEALTH_CAP,          /* muster has drained as many nodes as it may */
+    HEALTH_COMMON_FAULT, /* so many others, of the cluster or of the node's leaf switch, have the
+                     same fault in one event that none is at fault */
+    HEALTH_NO_NODE,      /* the controller does not know it */
 };
 
 /* Returns what the node's own state says: HEALTH_NO_NODE for NULL, HEALTH_OURS or HEALTH_FOREIGN;
@@ -48,15 +48,16 @@ bool health_is_noted(const char *extra, const char *reason, time_t earliest);
 /* Returns whether the other node has the fault: it published it, or muster drained it for it.
  * since: when the fault of our node began; what others had until ALIKE_DRAINS_S before that is
  * another event. */
-bool health_is_alike(const struct cluster_node *node, const char *reason, time_t since);
+bool health_has_same_fault(const struct cluster_node *node, const char *reason, time_t since);
 
 /* Decides before a drain for that reason. since: as above. cap: cap.h, of all nodes. */
 enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
                           time_t since, size_t cap);
 
 /* Decides after the drain, once the others that drained themselves in the same second are seen, in
- * the order of cap_is_before(): HEALTH_CAP or HEALTH_ALIKE if this node is one too many, else
- * HEALTH_OURS; HEALTH_FOREIGN or HEALTH_NO_NODE if muster's drain or the node is gone. */
+ * the order of cap_is_drained_before(): HEALTH_CAP or HEALTH_COMMON_FAULT if this node is one too
+ * many, else HEALTH_OURS; HEALTH_FOREIGN or HEALTH_NO_NODE if muster's drain or the node is gone.
+ */
 enum health health_review(const struct cluster *cluster, const char *node, time_t since,
                           size_t cap);
 

@@ -21,7 +21,7 @@ static bool is_reserved_by_others(const struct cluster_node *node)
 
 static void reserved_set(struct plan *plan, const struct cluster_node *node)
 {
-    plan_set(plan, ROLE_LEAVE, "",
+    plan_set(plan, ROLE_SKIP, "",
              node->is_reserved ? "left alone: it is in a reservation%s%s"
                                : "left alone: a reservation begins there within the hour%s%s",
              "", "");
@@ -44,47 +44,47 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
 
     *plan = (struct plan){.role = ROLE_TEST};
     if (strlen(node->name) > CLUSTER_NODE_NAME_MOST)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: its name is longer than 63 characters%s%s", "",
+        plan_set(plan, ROLE_SKIP, "", "left alone: its name is longer than 63 characters%s%s", "",
                  "");
     else if (node->is_absent)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: %s%s", node->state, "");
+        plan_set(plan, ROLE_SKIP, "", "left alone: %s%s", node->state, "");
     else if (node->is_allocated)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: jobs run there (%s)%s", node->state, "");
+        plan_set(plan, ROLE_SKIP, "", "left alone: jobs run there (%s)%s", node->state, "");
     else if (is_retest && node->is_invalid)
         plan_set(plan, ROLE_FAULTY, "node",
                  "%s: slurmctld refuses its registration and does not resume it; next: read "
                  "slurmctld's log; drained: %s",
                  node->state, node->reason);
     else if (is_completing(node) && (is_retest || !is_away))
-        plan_set(plan, ROLE_LEAVE, "", "left alone: a job is still completing there%s%s", "", "");
+        plan_set(plan, ROLE_SKIP, "", "left alone: a job is still completing there%s%s", "", "");
     else if (is_retest && is_reserved_by_others(node))
         reserved_set(plan, node);
     else if (is_retest && is_dry_run)
-        plan_set(plan, ROLE_LEAVE, "",
+        plan_set(plan, ROLE_SKIP, "",
                  is_ours ? "%s by muster, and a dry run does not lift it: %s"
                          : "%s by Slurm, and a dry run does not lift it: %s",
                  node->state, node->reason);
     else if (is_retest)
-        *plan = (struct plan){.role = ROLE_RETEST, .wants_refusal = !is_ours};
+        *plan = (struct plan){.role = ROLE_RETEST, .needs_gate_refusal = !is_ours};
     else if (is_away && node->is_cloud && strncmp(node->reason, "ResumeTimeout", 13) == 0)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: %s, its cloud did not start it in time: %s",
+        plan_set(plan, ROLE_SKIP, "", "left alone: %s, its cloud did not start it in time: %s",
                  node->state, node->reason);
     else if (is_away && part)
         plan_set(plan, ROLE_FAULTY, part, "%s by Slurm: %s", node->state, node->reason);
     else if (node->is_down && !*node->reason)
         plan_set(plan, ROLE_FAULTY, "slurmd", "%s by Slurm%s", node->state, "");
     else if (is_away)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: %s by someone else: %s", node->state,
+        plan_set(plan, ROLE_SKIP, "", "left alone: %s by someone else: %s", node->state,
                  *node->reason ? node->reason : "no reason given");
     else if (node->is_waiting && is_dry_run)
-        plan_set(plan, ROLE_LEAVE, "",
+        plan_set(plan, ROLE_SKIP, "",
                  "left alone: it waits in reservation " CLUSTER_WAITING
                  ", and a dry run does not take it out%s%s",
                  "", "");
     else if (is_reserved_by_others(node))
         reserved_set(plan, node);
     else if (!node->is_idle)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: its state is %s%s", node->state, "");
+        plan_set(plan, ROLE_SKIP, "", "left alone: its state is %s%s", node->state, "");
 }
 
 bool role_is_testable(enum plan_role role)
@@ -120,8 +120,8 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
 }
 
 /* Reports the names that are in the partition, and leaves the others in names. */
-static int elsewhere_next(const struct cluster_partition *partition, struct hostlist *names,
-                          plan_elsewhere_fn *report, void *context)
+static int partition_report_next(const struct cluster_partition *partition, struct hostlist *names,
+                                 plan_partition_fn *report, void *context)
 {
     struct hostlist inside = {0}, outside = {0};
     struct name_index members = {0};
@@ -140,16 +140,16 @@ static int elsewhere_next(const struct cluster_partition *partition, struct host
     return rv;
 }
 
-int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
-                   plan_elsewhere_fn *report, void *context)
+int plan_report_partitions(const struct cluster *cluster, const struct hostlist *names,
+                           plan_partition_fn *report, void *context)
 {
-    struct hostlist left = {0};
-    int rv = hostlist_append_all(&left, (const char *const *)names->names, names->count);
+    struct hostlist remaining = {0};
+    int rv = hostlist_append_all(&remaining, (const char *const *)names->names, names->count);
 
-    while (rv == 0 && left.count > 0)
-        rv = elsewhere_next(
-            plan_partition(cluster, NULL, (const char *const *)left.names, left.count), &left,
-            report, context);
-    hostlist_clear(&left);
+    while (rv == 0 && remaining.count > 0)
+        rv = partition_report_next(
+            plan_partition(cluster, NULL, (const char *const *)remaining.names, remaining.count),
+            &remaining, report, context);
+    hostlist_clear(&remaining);
     return rv;
 }

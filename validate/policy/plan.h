@@ -14,15 +14,15 @@ enum plan_role {
     ROLE_TEST,   /* free: test it */
     ROLE_RETEST, /* drained by muster: lift the drain, test it, release or drain it again */
     ROLE_FAULTY, /* Slurm itself took it away because of a fault: name it, do not touch it */
-    ROLE_LEAVE,  /* somebody else's: not touched, its verdict is unknown */
+    ROLE_SKIP,   /* somebody else's: not touched, its verdict is unknown */
 };
 
 struct plan {
     enum plan_role role;
-    bool wants_refusal; /* ROLE_RETEST of a drain of Slurm's: it is lifted for good only if the
+    bool needs_gate_refusal; /* ROLE_RETEST of a drain of Slurm's: it is lifted for good only if the
                            node's own note says that muster's gate is its cause */
-    char part[32];      /* ROLE_FAULTY: "slurmd", "gres", ... */
-    char message[256];  /* ROLE_FAULTY, ROLE_LEAVE: why, one line */
+    char part[32];           /* ROLE_FAULTY: "slurmd", "gres", ... */
+    char message[256];       /* ROLE_FAULTY, ROLE_SKIP: why, one line */
 };
 
 /* Plans what to do with a node, from its state in Slurm. is_dry_run: nothing may be changed, so a
@@ -44,9 +44,9 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
  * partition with most of them first, each node once. partition: NULL for nodes in no partition that
  * is up. nodes: in the order of names, valid during the call only. Returns 0, or -1 if memory is
  * out. */
-typedef void plan_elsewhere_fn(const struct cluster_partition *partition,
+typedef void plan_partition_fn(const struct cluster_partition *partition,
                                const struct hostlist *nodes, void *context);
-int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
-                   plan_elsewhere_fn *report, void *context);
+int plan_report_partitions(const struct cluster *cluster, const struct hostlist *names,
+                           plan_partition_fn *report, void *context);
 
 #endif

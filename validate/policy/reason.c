@@ -46,7 +46,7 @@ bool reason_is_ours(const char *reason)
 }
 
 /* Returns the message without the part that it begins with. */
-static const char *message_behind(const char *message, const char *part)
+static const char *message_without_part(const char *message, const char *part)
 {
     size_t length = strlen(part);
 
@@ -70,7 +70,7 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
         snprintf(part, sizeof part, "%s", *fault->part ? fault->part : "-");
         for (char *c = part; (c = strchr(c, ' ')) != NULL;)
             *c = '+';
-        snprintf(message, sizeof message, "%s", message_behind(fault->message, fault->part));
+        snprintf(message, sizeof message, "%s", message_without_part(fault->message, fault->part));
         for (char *c = message; (c = strchr(c, ';')) != NULL;)
             *c = ',';
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s %s", i > 0 ? "; " : "",

@@ -8,21 +8,21 @@
 #include "validate/policy/reason.h"
 #include "validate/slurm/extra.h"
 
-bool refusals_is_in(const struct cluster_node *node)
+bool refusals_counts_node(const struct cluster_node *node)
 {
     bool is_away = node->is_drained || node->is_down || node->is_invalid,
-         has_prolog_failed = cap_counts(node) && !cap_is_taken(node);
+         has_prolog_failed = cap_counts_node(node) && !cap_is_drained_by_muster(node);
 
     return !is_away || has_prolog_failed || reason_is_refusal(node->reason);
 }
 
-bool refusals_is_alike(const struct cluster_node *node, const char *cause)
+bool refusals_has_same_cause(const struct cluster_node *node, const char *cause)
 {
-    char *its = refusals_is_in(node) ? extra_read_note(node->extra, EXTRA_GATE) : NULL;
-    bool is_alike = its && strcmp(its, cause) == 0;
+    char *its = refusals_counts_node(node) ? extra_read_note(node->extra, EXTRA_GATE) : NULL;
+    bool is_same = its && strcmp(its, cause) == 0;
 
     free(its);
-    return is_alike;
+    return is_same;
 }
 
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
@@ -33,17 +33,18 @@ void refusals_count(const struct cluster *cluster, const char *node, const char 
         const struct cluster_node *other = &cluster->nodes[i];
 
         if (strcmp(other->name, node) == 0) {
-            refusals->is_in = refusals_is_in(other);
+            refusals->counts = refusals_counts_node(other);
             continue;
         }
-        if (refusals_is_alike(other, cause))
-            refusals->alike++;
-        else if (cap_counts(other))
-            refusals->taken++;
+        if (refusals_has_same_cause(other, cause))
+            refusals->same_cause++;
+        else if (cap_counts_node(other))
+            refusals->drained++;
     }
 }
 
 bool refusals_allow(const struct refusals *refusals, size_t limit, size_t cap)
 {
-    return refusals->is_in && refusals->alike < limit && refusals->alike + refusals->taken < cap;
+    return refusals->counts && refusals->same_cause < limit &&
+           refusals->same_cause + refusals->drained < cap;
 }

@@ -13,18 +13,18 @@
  */
 
 struct refusals {
-    bool is_in;   /* the node itself counts */
-    size_t alike; /* other nodes that count and would refuse for the same cause */
-    size_t taken; /* other nodes that are drained by muster or for a failed prolog */
+    bool counts;       /* the node itself counts */
+    size_t same_cause; /* other nodes that count and would refuse for the same cause */
+    size_t drained;    /* other nodes that are drained by muster or for a failed prolog */
 };
 
 /* Returns whether the node counts: it gets jobs to refuse, or was drained for a refusal. A node
  * that is out of service for something else may stay so for months, and its certificate ends
  * meanwhile. */
-bool refusals_is_in(const struct cluster_node *node);
+bool refusals_counts_node(const struct cluster_node *node);
 
 /* Returns whether the node counts, and would refuse jobs for that cause. */
-bool refusals_is_alike(const struct cluster_node *node, const char *cause);
+bool refusals_has_same_cause(const struct cluster_node *node, const char *cause);
 
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
                     struct refusals *refusals);

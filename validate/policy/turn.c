@@ -21,14 +21,14 @@ static int compare_turns(const void *left, const void *right)
         return a->since < b->since ? -1 : 1;
     if (a->certified_until < b->certified_until || b->certified_until < a->certified_until)
         return a->certified_until < b->certified_until ? -1 : 1;
-    return a->place < b->place ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_indexes(const void *left, const void *right)
 {
     const struct turn_node *a = left, *b = right;
 
-    return a->place < b->place ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
 }
 
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room)
@@ -39,7 +39,7 @@ size_t turn_choose(struct turn_node *nodes, size_t count, size_t room)
         free += !nodes[i].is_busy;
         in_service += !nodes[i].is_busy && !nodes[i].is_drained && !nodes[i].is_partner;
         nodes[i].is_chosen = false;
-        nodes[i].place = i;
+        nodes[i].index = i;
     }
     if (room < 2 && free >= 2)
         return 0;
@@ -51,7 +51,7 @@ size_t turn_choose(struct turn_node *nodes, size_t count, size_t room)
         nodes[i].is_chosen = true;
         chosen++;
     }
-    qsort(nodes, count, sizeof *nodes, compare_places);
+    qsort(nodes, count, sizeof *nodes, compare_indexes);
     return chosen;
 }
 

@@ -16,7 +16,7 @@ struct turn_node {
     double since;           /* of a drained node: when it was drained, or last failed a test */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
     bool is_chosen;         /* set by turn_choose() */
-    size_t place;           /* internal */
+    size_t index;           /* internal */
 };
 
 /* Chooses at most `room` of the nodes that are not busy: first the drained ones, the longest

@@ -82,7 +82,7 @@ static bool is_common(const struct findings *findings, size_t index, size_t test
             last_same = other->member;
             same++;
         }
-        if (other->member != last_kind && alike_is_kind(part_of(other), part_of(finding))) {
+        if (other->member != last_kind && alike_is_same_kind(part_of(other), part_of(finding))) {
             last_kind = other->member;
             kind++;
         }

@@ -54,7 +54,7 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
                  node->reason);
         certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
                       "slurm.state", "", text);
-    } else if (plan.role == ROLE_LEAVE && !node->is_completing) {
+    } else if (plan.role == ROLE_SKIP && !node->is_completing) {
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
                         plan.message);
     } else if (is_hung) {

@@ -13,7 +13,7 @@ enum availability { AVAILABILITY_READY, AVAILABILITY_BUSY, AVAILABILITY_AWAY };
 /* Returns whether a node that is left in the campaign can be tested now, later or not. */
 static enum availability availability_of(const struct cluster_node *node, enum plan_role role)
 {
-    if (role != ROLE_LEAVE)
+    if (role != ROLE_SKIP)
         return AVAILABILITY_READY;
     return node->is_absent || node->is_down || node->is_drained || node->is_invalid ||
                    strlen(node->name) > CLUSTER_NODE_NAME_MOST

@@ -91,7 +91,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     if (hostlist_split(&testable, partition ? &partition->nodes : &(struct hostlist){0}, names,
                        &elsewhere) != 0)
         certify_note(certify, "out of memory for the nodes of the run's partition");
-    if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
+    if (plan_report_partitions(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
         certify_note(certify, "out of memory for the nodes of other partitions");
     max_nodes_apply(certify, partition, names);
     hostlist_clear(&testable);

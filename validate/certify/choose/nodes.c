@@ -195,7 +195,7 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         if (only && !name_index_has(&wanted, node->name))
             continue;
         plan_node(node, certify->options.is_dry_run, false, &plan);
-        if (plan.role != ROLE_LEAVE) {
+        if (plan.role != ROLE_SKIP) {
             node_run_add(certify, node);
         } else if (!certify->options.is_idle) { /* with --idle most nodes are in use */
             left[left_count] = (struct left_node){.name = node->name, .order = left_count};

@@ -59,7 +59,7 @@ static void nodes_exclude(struct certify *certify, const struct cluster_run *run
         bool is_held = name_index_has(&held, node_run.name);
 
         if (is_held) {
-            node_run.plan.role = ROLE_LEAVE;
+            node_run.plan.role = ROLE_SKIP;
             text_put(node_run.plan.message, sizeof node_run.plan.message, "left alone: %s", text);
         }
         if (!is_held || certify->options.nodes)

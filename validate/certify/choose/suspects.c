@@ -512,7 +512,8 @@ int certify_suspects(struct certify *certify, struct error *err)
     if (certify->options.partition)
         partition_collect(plan_partition(&certify->cluster, certify->options.partition, NULL, 0),
                           &readers, &collected);
-    else if (plan_elsewhere(&certify->cluster, &readers, partition_collect, &collected) != 0)
+    else if (plan_report_partitions(&certify->cluster, &readers, partition_collect, &collected) !=
+             0)
         rv = error_set(err, "out of memory for the suspect reports of %zu nodes", readers.count);
     if (rv == 0)
         rv = job_match_query(collected.asked, collected.count, err);

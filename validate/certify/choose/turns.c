@@ -90,7 +90,7 @@ void certify_due(struct certify *certify)
 
 static void leave(struct node_run *node_run, const char *why)
 {
-    node_run->plan.role = ROLE_LEAVE;
+    node_run->plan.role = ROLE_SKIP;
     snprintf(node_run->plan.message, sizeof node_run->plan.message, "left alone: %s", why);
 }
 

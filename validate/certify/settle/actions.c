@@ -84,7 +84,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
             continue;
         if (!is_away(node)) { /* somebody has resumed it: it is tested as in service */
             node_run->plan.role = ROLE_TEST;
-            node_run->plan.wants_refusal = false;
+            node_run->plan.needs_gate_refusal = false;
         } else if (is_changed(node_run, node)) {
             leave(certify, node_run->name, "drained by someone else meanwhile: ",
                   *node->reason ? node->reason : "no reason given");
@@ -186,7 +186,7 @@ static bool is_lifted(const struct certify *certify, const struct cluster_node *
 {
     const struct node_run *node_run = certify_node_run(certify, node->name);
 
-    return !cap_counts(node) && retest_read(node, NULL, NULL) &&
+    return !cap_counts_node(node) && retest_read(node, NULL, NULL) &&
            !(node_run && node_run->is_resumed &&
              outcome_tested(&node_run->outcome) == VERDICT_PASS);
 }
@@ -201,7 +201,7 @@ static void actions_begin(struct actions *actions)
 
     actions_lock(actions);
     is_known = certify->operations->load_nodes(&actions->now, &actions->err) == 0;
-    count = cap_taken(is_known ? &actions->now : &certify->cluster);
+    count = cap_count(is_known ? &actions->now : &certify->cluster);
 
     for (size_t i = 0; i < actions->now.node_count; i++)
         count += is_lifted(certify, &actions->now.nodes[i]);
@@ -237,7 +237,7 @@ static bool is_taken(const struct actions *actions, const char *name)
 {
     const struct cluster_node *node = cluster_node(&actions->now, name);
 
-    return node && cap_is_taken(node);
+    return node && cap_is_drained_by_muster(node);
 }
 
 static bool stays_drained(const struct node_run *node_run)
@@ -295,7 +295,7 @@ static void taken_back(const char *name, const char *nothing, const struct error
         certify_note(certify, "%s", err->text);
         return;
     }
-    certify_node_run(certify, name)->decision = DECISION_SPARE;
+    certify_node_run(certify, name)->decision = DECISION_OVER_CAP;
     certify->drained--;
 }
 
@@ -324,7 +324,7 @@ static void review(struct actions *actions)
 
         if (certify_node_run(certify, drain->name)->decision == DECISION_DRAIN && node &&
             !is_taken(actions, drain->name) && node->is_drained && !node->is_down &&
-            reason_is_same(node->reason, drain->text) && cap_taken_before(&now, node) >= cap)
+            reason_is_same(node->reason, drain->text) && cap_count_before(&now, node) >= cap)
             batch_add(&resumes, drain->name, ""); /* out of memory: it stays drained */
     }
     batch_apply(&resumes, certify->operations->resume, taken_back, certify, &err);
@@ -338,7 +338,7 @@ static void conclude(struct actions *actions, const char *name, const char *reas
     const struct node_run *node_run = certify_node_run(certify, name);
     struct error why;
 
-    if (node_run->decision == DECISION_SPARE)
+    if (node_run->decision == DECISION_OVER_CAP)
         return;
     if (node_run->is_silent && undo_note_down(&certify->undo, name, reason, &why) != 0)
         certify_note(certify, "%s", why.text);
@@ -406,19 +406,19 @@ static bool is_lost(const struct node_run *node_run)
  * muster's gate. */
 static enum plan_role role_of(const struct node_run *node_run)
 {
-    return node_run->plan.wants_refusal ? ROLE_FAULTY : node_run->plan.role;
+    return node_run->plan.needs_gate_refusal ? ROLE_FAULTY : node_run->plan.role;
 }
 
 /* Returns the failure near a limit for which the node gets a strike; NULL: none, or the node is
  * decided about. */
 static const struct outcome_fault *near_of(const struct node_run *node_run)
 {
-    const struct outcome_fault *ground = outcome_ground(&node_run->outcome);
+    const struct outcome_fault *cause = outcome_drain_cause(&node_run->outcome);
 
     if (node_run->is_decided || role_of(node_run) != ROLE_TEST)
         return NULL;
-    if (ground && ground->is_near)
-        return ground;
+    if (cause && cause->is_near)
+        return cause;
     return node_run->outcome.is_near ? outcome_worst(&node_run->outcome) : NULL;
 }
 
@@ -447,14 +447,14 @@ static void strike_near(struct certify *certify)
 static void decide(struct actions *actions, struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
-    const struct outcome_fault *ground = outcome_ground(&node_run->outcome);
+    const struct outcome_fault *cause = outcome_drain_cause(&node_run->outcome);
     struct decision_facts facts = {.role = role_of(node_run),
                                    .strike = node_run->strike,
                                    .verdict = outcome_tested(&node_run->outcome),
                                    .is_near = node_run->outcome.is_near,
-                                   .ground = !ground           ? GROUND_NONE
-                                             : ground->is_near ? GROUND_NEAR
-                                                               : GROUND_HARD};
+                                   .cause = !cause           ? CAUSE_NONE
+                                            : cause->is_near ? CAUSE_NEAR_LIMIT
+                                                             : CAUSE_HARD};
 
     if (node_run->is_decided)
         return;
@@ -469,7 +469,7 @@ static void decide(struct actions *actions, struct node_run *node_run)
         !is_drainable(actions, node_run))
         node_run->decision = DECISION_NOTHING;
     certify->drained += node_run->decision == DECISION_DRAIN && !is_taken(actions, node_run->name);
-    if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !ground)
+    if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !cause)
         certify_note(certify,
                      "%s not certified, stays in service: fault code %s never drains a node",
                      node_run->name, catalog_fault(outcome_worst(&node_run->outcome)->code)->name);
@@ -508,7 +508,7 @@ void certify_drains_decide(struct certify *certify)
         decide(&actions, &certify->node_runs[i]);
     actions_apply(&actions);
     for (size_t i = 0; i < certify->count; i++)
-        if (certify->node_runs[i].decision == DECISION_SPARE)
+        if (certify->node_runs[i].decision == DECISION_OVER_CAP)
             hostlist_append(&spared, certify->node_runs[i].name);
     if (spared.count > 0 && actions.lacks_lock)
         certify_note(certify,

@@ -37,7 +37,7 @@ static bool is_alike(const struct outcome_fault *fault, const struct outcome_fau
     return fault->stage == other->stage &&
            (fault->code == other->code ||
             (catalog_is_of_process(fault->code) && catalog_is_of_process(other->code))) &&
-           alike_is_kind(fault->part, other->part);
+           alike_is_same_kind(fault->part, other->part);
 }
 
 /* Returns whether the node has the fault. slurmctld misses the nodes of one outage one by one, so

@@ -268,7 +268,7 @@ static time_t limit_of(const struct node_run *node_run, time_t failed)
         return 0;
     if (certify_loses_certificate(node_run))
         return ALL_ISSUED;
-    if (outcome_tested(&node_run->outcome) != VERDICT_UNKNOWN || node_run->plan.wants_refusal)
+    if (outcome_tested(&node_run->outcome) != VERDICT_UNKNOWN || node_run->plan.needs_gate_refusal)
         return 0;
     return failed > revoked ? failed : revoked;
 }
@@ -404,7 +404,7 @@ static void reboots_find(struct certify *certify)
         struct node_run *node_run = &certify->node_runs[i];
         const struct cluster_node *node = cluster_node(&now, node_run->name);
 
-        if (node_run->plan.role != ROLE_LEAVE && has_booted(node_run->slurm, node, begin)) {
+        if (node_run->plan.role != ROLE_SKIP && has_booted(node_run->slurm, node, begin)) {
             certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
                           "slurm.state", "node",
                           "it rebooted during the run; read its console log and journalctl -b -1");

@@ -43,10 +43,10 @@ static void refusals_attribute(struct certify *certify, size_t first)
         struct node_run *node_run = &certify->node_runs[i];
         char text[256];
 
-        if (!node_run->plan.wants_refusal || !node_run->is_asked)
+        if (!node_run->plan.needs_gate_refusal || !node_run->is_asked)
             continue;
         if (node_run->refusal > 0) {
-            node_run->plan.wants_refusal = false;
+            node_run->plan.needs_gate_refusal = false;
             certify_note(certify, "%s was drained by muster's gate: %s", node_run->name,
                          text_of(RECORD_AT(&certify->records, node_run->refusal - 1)->message));
             continue;

@@ -59,7 +59,7 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
 /* Returns whether another run has the node, and may write its Extra now. */
 static bool is_others(const struct node_run *node_run, const struct cluster_node *node)
 {
-    return node->is_in_run && (!node_run || node_run->plan.role == ROLE_LEAVE);
+    return node->is_in_run && (!node_run || node_run->plan.role == ROLE_SKIP);
 }
 
 /* Adds the Extras that show an expired certificate, to remove it: Slurm does not know when a

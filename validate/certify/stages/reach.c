@@ -18,8 +18,8 @@ static void run(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 
-        asked += node_run->plan.role != ROLE_LEAVE;
-        if (node_run->plan.role == ROLE_LEAVE)
+        asked += node_run->plan.role != ROLE_SKIP;
+        if (node_run->plan.role == ROLE_SKIP)
             certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
                             node_run->plan.message);
         else if (node_run->plan.role == ROLE_FAULTY && outcome_is_good(&node_run->outcome) &&

@@ -154,7 +154,7 @@ const struct outcome_fault *outcome_worst(const struct outcome *outcome)
     return outcome->fault_count > 0 ? &outcome->faults[0] : &none;
 }
 
-const struct outcome_fault *outcome_ground(const struct outcome *outcome)
+const struct outcome_fault *outcome_drain_cause(const struct outcome *outcome)
 {
     for (size_t i = 0; i < outcome->fault_count; i++)
         if (decision_drains(outcome->faults[i].verdict, outcome->faults[i].code, DRAIN_CERTIFY))

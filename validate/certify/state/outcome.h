@@ -68,7 +68,7 @@ const struct outcome_fault *outcome_worst(const struct outcome *outcome);
 
 /* Returns the worst fault that drains a node (decision_drains()), a hard one before one near its
  * limit; NULL if there is none. */
-const struct outcome_fault *outcome_ground(const struct outcome *outcome);
+const struct outcome_fault *outcome_drain_cause(const struct outcome *outcome);
 
 /* Writes all faults that are as bad as the worst, "eth1 98 of 940 Mb/s; gpu3: ...", each with its
  * part; is_first_bare: the first without it. "" if there is none. */

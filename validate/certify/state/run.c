@@ -73,7 +73,7 @@ bool certify_is_held(const struct node_run *node_run)
 
 bool certify_is_untested(const struct node_run *node_run)
 {
-    return !role_is_testable(node_run->plan.role) || node_run->plan.wants_refusal;
+    return !role_is_testable(node_run->plan.role) || node_run->plan.needs_gate_refusal;
 }
 
 bool certify_loses_certificate(const struct node_run *node_run)

@@ -89,7 +89,7 @@ void certify_stop_end(struct certify *certify)
         struct node_run *node_run = &certify->node_runs[i];
         char seen[OUTCOME_TEXT] = "";
 
-        if (node_run->is_decided || node_run->plan.role == ROLE_LEAVE)
+        if (node_run->is_decided || node_run->plan.role == ROLE_SKIP)
             continue;
         if (node_run->outcome.verdict == VERDICT_FAIL)
             outcome_text(&node_run->outcome, false, seen, sizeof seen);

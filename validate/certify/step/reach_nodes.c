@@ -133,7 +133,7 @@ static size_t reach_all(struct certify *certify, enum stage stage,
 static bool is_wanted_first(const struct node_run *node_run, const struct name_index *names)
 {
     (void)names;
-    return node_run->plan.role != ROLE_LEAVE;
+    return node_run->plan.role != ROLE_SKIP;
 }
 
 static bool is_wanted_again(const struct node_run *node_run, const struct name_index *names)

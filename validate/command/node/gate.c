@@ -67,7 +67,7 @@ static void out_of_service(struct brake *brake)
 
 static bool is_alike(const struct cluster_node *other, const void *cause)
 {
-    return refusals_is_alike(other, cause);
+    return refusals_has_same_cause(other, cause);
 }
 
 /* Samples whether other nodes forbid a refusal. The first time one with the same cause is enough,
@@ -97,9 +97,9 @@ static int sample(const char *name, const struct conf *conf, const struct brake 
 }
 
 /* Publishes the cause, then compares with the other nodes: refusals.h. cluster: only this node,
- * then all. before: the last brake, or empty. is_in: whether the node is in service. */
+ * then all. before: the last brake, or empty. is_in_service: whether the node is in service. */
 static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
-                       const struct brake *before, struct brake *brake, bool *is_in,
+                       const struct brake *before, struct brake *brake, bool *is_in_service,
                        struct error *err)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
@@ -111,8 +111,8 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
         return error_set(err, "Slurm has no node %s", name);
     if (published_put(node, EXTRA_GATE, brake->cause, err) != 0)
         return -1;
-    *is_in = refusals_is_in(node);
-    if (!*is_in) {
+    *is_in_service = refusals_counts_node(node);
+    if (!*is_in_service) {
         out_of_service(brake);
         return 0;
     }
@@ -124,16 +124,16 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
         return -1;
     cap = cap_nodes(cluster, conf->drain_cap_percent, CAP_DRAINS_LEAST);
     refusals_count(cluster, name, brake->cause, &refusals);
-    *is_in = refusals.is_in;
+    *is_in_service = refusals.counts;
     brake->when = time(NULL);
     brake->permission =
         refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_PERMITTED : BRAKE_ON;
     snprintf(brake->message, sizeof brake->message,
              "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d may refuse jobs "
              "for one cause (GateBrake), and %zu in total (DrainCap)",
-             refusals.alike + 1, cap_base(cluster), brake->cause, refusals.taken, conf->gate_brake,
-             cap);
-    if (!refusals.is_in) /* drained in between */
+             refusals.same_cause + 1, cap_base(cluster), brake->cause, refusals.drained,
+             conf->gate_brake, cap);
+    if (!refusals.counts) /* drained in between */
         out_of_service(brake);
     return 0;
 }
@@ -174,7 +174,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     bool has_note = refused_read(conf->certificate_path, &when, line, sizeof line) == 0 &&
                     when > time(NULL) - GATE_NOTE_OLD_S;
     bool has_file = brake_read(conf->certificate_path, &before, NULL) != 1;
-    bool is_refusing, is_lifted, is_in = false;
+    bool is_refusing, is_lifted, is_in_service = false;
     int rv = 0;
 
     if (geteuid() != 0)
@@ -194,13 +194,13 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     if (is_refusing &&
         (is_lifted || (has_file && brake_is_recent(&before, brake.cause, time(NULL))))) {
         rv = node ? published_put(node, EXTRA_GATE, brake.cause, &err) : 0;
-        if (rv == 0 && !is_lifted && node && refusals_is_in(node))
+        if (rv == 0 && !is_lifted && node && refusals_counts_node(node))
             report(name, before.message);
     } else if (is_refusing) {
-        rv = check_leave(name, conf, &cluster, &before, &brake, &is_in, &err);
+        rv = check_leave(name, conf, &cluster, &before, &brake, &is_in_service, &err);
         if (rv == 0)
             rv = brake_write(conf->certificate_path, &brake, &err);
-        if (rv == 0 && brake.permission == BRAKE_ON && is_in)
+        if (rv == 0 && brake.permission == BRAKE_ON && is_in_service)
             report(name, brake.message);
     } else if (has_file) {
         rv = node ? published_put(node, EXTRA_GATE, NULL, &err) : 0;

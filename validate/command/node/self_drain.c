@@ -51,7 +51,7 @@ static enum health review(struct deciding *deciding, time_t since)
     if (all_load(deciding, &err) != 0)
         return HEALTH_OURS;
     decision = health_review(&deciding->cluster, deciding->node, since, deciding->cap);
-    if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) &&
+    if ((decision == HEALTH_CAP || decision == HEALTH_COMMON_FAULT) &&
         cluster_resume(deciding->node, &err) != 0)
         return HEALTH_OURS;
     unreviewed_remove(deciding->path);
@@ -98,7 +98,7 @@ static bool is_alike(const struct cluster_node *other, const void *context)
 {
     const struct fault *fault = context;
 
-    return health_is_alike(other, fault->reason, fault->since);
+    return health_has_same_fault(other, fault->reason, fault->since);
 }
 
 /* Samples whether other nodes have the same fault. The first time one is enough not to drain, as
@@ -118,7 +118,7 @@ static enum health sample(struct deciding *deciding, const char *reason, time_t 
     else if (rv > 0 && is_first)
         text_put(deciding->text, deciding->size,
                  "not drained yet: other nodes have the same fault; the next check counts them");
-    return rv == 0 ? HEALTH_DRAIN : rv > 0 && !is_first ? HEALTH_ALIKE : HEALTH_FOREIGN;
+    return rv == 0 ? HEALTH_DRAIN : rv > 0 && !is_first ? HEALTH_COMMON_FAULT : HEALTH_FOREIGN;
 }
 
 static enum health drain(struct deciding *deciding, const char *reason, time_t since)
@@ -162,7 +162,7 @@ static enum health drain(struct deciding *deciding, const char *reason, time_t s
 /* Whether the node still has this drain, by its reason and time. */
 static bool has_drain(const struct cluster_node *node, const struct unreviewed *drain)
 {
-    return node && cap_is_taken(node) && strcmp(node->reason, drain->reason) == 0 &&
+    return node && cap_is_drained_by_muster(node) && strcmp(node->reason, drain->reason) == 0 &&
            fabs(difftime(node->reason_time, drain->drained)) <= HEALTH_REVIEW_CLOCKS_S;
 }
 
@@ -214,7 +214,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
         text_put(text, size, "not drained: muster has drained %zu node%s, the maximum of DrainCap",
                  deciding.cap, text_plural(deciding.cap));
         break;
-    case HEALTH_ALIKE:
+    case HEALTH_COMMON_FAULT:
         text_put(text, size,
                  "not drained: many nodes have the same fault, so a cause outside the nodes is "
                  "likely");
@@ -225,7 +225,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
     default: /* the message, if any, is set already */
         break;
     }
-    if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && deciding.is_compared)
+    if ((decision == HEALTH_CAP || decision == HEALTH_COMMON_FAULT) && deciding.is_compared)
         note_deferred(&deciding, reason, (long)deciding.nodes / HEALTH_LOOKS_PER_S);
     cluster_clear(&deciding.cluster);
     return decision == HEALTH_OURS && deciding.is_for_it;

@@ -89,17 +89,17 @@ static void test_drain_grounds(void)
 {
     struct outcome outcome = {0};
 
-    ok(!outcome_ground(&outcome), "without a fault there is no reason to drain");
+    ok(!outcome_drain_cause(&outcome), "without a fault there is no reason to drain");
     outcome_note(&outcome, STAGE_CHECK, VERDICT_UNKNOWN, FAULT_LINK_DOWN, "check", "eth1", "x");
     outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING, "net.topology", "eth1",
                  "x");
     is_int(outcome.verdict, VERDICT_FAIL, "a fault that never drains still fails its node");
-    ok(!outcome_ground(&outcome), "... and is no reason to drain, nor is an unknown result");
+    ok(!outcome_drain_cause(&outcome), "... and is no reason to drain, nor is an unknown result");
     outcome_note_near(&outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth1", "x");
-    ok(outcome_ground(&outcome) && outcome_ground(&outcome)->is_near && !outcome.is_near,
+    ok(outcome_drain_cause(&outcome) && outcome_drain_cause(&outcome)->is_near && !outcome.is_near,
        "a value near its limit is one, even beside a hard fault that is none");
     outcome_note(&outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_PACKET_LOSS, "links", "eth1", "x");
-    is_int(outcome_ground(&outcome)->code, FAULT_PACKET_LOSS,
+    is_int(outcome_drain_cause(&outcome)->code, FAULT_PACKET_LOSS,
            "a hard fault comes first, even of the same test and part");
     is_int(outcome.fault_count, 4, "... and all are kept");
 }

@@ -284,7 +284,7 @@ static void run_begin(void)
         by_name[i] = &cluster_nodes[i];
         node_runs[i].name = names[i];
         node_runs[i].slurm = &cluster_nodes[i];
-        node_runs[i].plan.role = i == 4 || i == 5 ? ROLE_RETEST : i == 7 ? ROLE_LEAVE : ROLE_TEST;
+        node_runs[i].plan.role = i == 4 || i == 5 ? ROLE_RETEST : i == 7 ? ROLE_SKIP : ROLE_TEST;
         for (int stage = 0; stage < STAGE_COUNT && i != 3 && i != 7; stage++)
             outcome_note(outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
     }
@@ -394,7 +394,7 @@ static void test_healthy_controller(void)
     is_str(controller[5].reason, muster_reason, "... and its former reason, which has the date");
     is_int(node_runs[6].decision, DECISION_SUSPECT, "a value near its limit makes a suspect");
     is_int(counted_fingerprint, 706, "... its strikes are counted for its current fingerprint");
-    is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next node");
+    is_int(node_runs[8].decision, DECISION_OVER_CAP, "the cap spares the next node");
     snprintf(expected, sizeof expected,
              "n7 is a suspect: links x, strike 1 of 3 within 24 h\n"
              "n3 not certified, stays in service: fault code uplinks_missing never drains a node\n"
@@ -466,7 +466,7 @@ static void other_run_drains_meanwhile(void)
     run_all();
     at_lock = NULL;
     ok(!controller[1].is_drained, "a drain by another run during the test counts against the cap");
-    is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next node");
+    is_int(node_runs[1].decision, DECISION_OVER_CAP, "... and spares the next node");
     ok(fcntl(lock, F_GETFD) < 0, "... and the lock is released");
 }
 
@@ -478,7 +478,7 @@ static void another_head_drains_in_the_same_second(void)
     run_all();
     is_int(slept_s, HEALTH_SETTLE_S, "after a drain there is a wait for those of other heads");
     ok(!controller[1].is_drained, "drains that another head made just before are counted again");
-    is_int(node_runs[1].decision, DECISION_SPARE, "... and the excess drain is taken back");
+    is_int(node_runs[1].decision, DECISION_OVER_CAP, "... and the excess drain is taken back");
     has_str(notes, "NOT DRAINED: n[2,9] failed too, but muster has drained",
             "... and a note says so");
     ok(!strstr(notes, "n2 drained: "), "... and no note says it was drained");
@@ -531,7 +531,7 @@ static void drains_none_while_another_run_decides(void)
     lock_reason = EWOULDBLOCK;
     run_all();
     ok(!controller[1].is_drained, "without the lock nothing is drained");
-    is_int(node_runs[1].decision, DECISION_SPARE, "... since the cap may be reached");
+    is_int(node_runs[1].decision, DECISION_OVER_CAP, "... since the cap may be reached");
     has_str(notes,
             "NOT DRAINED: n[2,9] failed, but another run of this host may be draining nodes "
             "(DrainCap): cannot lock",
@@ -733,13 +733,13 @@ static void drains_again_what_an_admin_resumed(void)
     run_begin();
     controller[5].is_drained = false;
     controller[5].reason[0] = '\0';
-    node_runs[5].plan.wants_refusal = true;
+    node_runs[5].plan.needs_gate_refusal = true;
     is_int(drains_lift("n6"), 0, "another node is resumed");
-    ok(!node_runs[5].plan.wants_refusal, "... and no gate refusal has to explain its drain");
+    ok(!node_runs[5].plan.needs_gate_refusal, "... and no gate refusal has to explain its drain");
     node_runs[1].outcome = node_runs[0].outcome;
     run.conf.drain_cap_percent = 10; /* n5 alone reaches the cap */
     certify_drains_decide(&run);
-    ok(!controller[5].is_drained && node_runs[5].decision == DECISION_SPARE,
+    ok(!controller[5].is_drained && node_runs[5].decision == DECISION_OVER_CAP,
        "... and the cap spares it like any node in service");
     run_begin();
     certify_drains_decide(&run);
@@ -762,7 +762,7 @@ static void counts_silent_drains_without_slurmctld(void)
     is_str(notes, expected, "... a note says so, and nothing else");
     refused_operation = operation_count + 1;
     certify_drains_decide(&run);
-    is_int(node_runs[8].decision, DECISION_SPARE,
+    is_int(node_runs[8].decision, DECISION_OVER_CAP,
            "... and counts even if Slurm then lists no nodes");
     is_int(node_runs[1].decision, DECISION_DRAIN, "... and is not decided a second time");
     refused_operation = 0;

@@ -17,12 +17,13 @@ int main(void)
     ok(alike_is_common(4, 4, 30), "four of 30 are a common fault");
     ok(!alike_is_common(100, 100, 1000), "a hundred of 1000 may be their own faults");
     ok(alike_is_common(101, 101, 1000), "101 of 1000 are a common fault");
-    ok(alike_is_kind("gpu3", "gpu12"), "GPUs are parts of one kind");
-    ok(alike_is_kind("rank 0", "rank 12"), "... and so are ranks");
-    ok(alike_is_kind("", ""), "... and nodes without a part");
-    ok(alike_is_kind("mlx5_0:1", "mlx5_11:2"), "... and ports");
-    ok(!alike_is_kind("eth1 sends", "eth1"), "a direction of a rail is another kind than the rail");
-    ok(!alike_is_kind("gpu", "gpus"), "a prefix of a word is another kind");
-    ok(!alike_is_kind("munge", "slurmd"), "different daemons are different kinds");
+    ok(alike_is_same_kind("gpu3", "gpu12"), "GPUs are parts of one kind");
+    ok(alike_is_same_kind("rank 0", "rank 12"), "... and so are ranks");
+    ok(alike_is_same_kind("", ""), "... and nodes without a part");
+    ok(alike_is_same_kind("mlx5_0:1", "mlx5_11:2"), "... and ports");
+    ok(!alike_is_same_kind("eth1 sends", "eth1"),
+       "a direction of a rail is another kind than the rail");
+    ok(!alike_is_same_kind("gpu", "gpus"), "a prefix of a word is another kind");
+    ok(!alike_is_same_kind("munge", "slurmd"), "different daemons are different kinds");
     return tap_done();
 }

@@ -15,9 +15,9 @@ static void test_counted_drains(void)
                                    {.reason = prolog},
                                    {.reason = none, .is_down = true}};
 
-    is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 7}), 3,
+    is_int(cap_count(&(struct cluster){.nodes = nodes, .node_count = 7}), 3,
            "nodes drained or down for muster's reasons or a failed prolog count, and no others");
-    ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]),
+    ok(!cap_is_drained_by_muster(&nodes[4]) && cap_counts_node(&nodes[4]),
        "... a failed prolog counts, but the drain is not muster's");
 }
 

@@ -12,19 +12,19 @@ static enum decision decide(enum plan_role role, enum verdict verdict, int strik
     return decision_make(&(struct decision_facts){.role = role,
                                                   .verdict = verdict,
                                                   .is_near = strike > 0,
-                                                  .ground = verdict != VERDICT_FAIL ? GROUND_NONE
-                                                            : strike > 0            ? GROUND_NEAR
-                                                                                    : GROUND_HARD,
+                                                  .cause = verdict != VERDICT_FAIL ? CAUSE_NONE
+                                                           : strike > 0 ? CAUSE_NEAR_LIMIT
+                                                                        : CAUSE_HARD,
                                                   .strike = strike},
                          rules);
 }
 
-/* A node that failed with a code that never drains, and has this ground for a drain, too. */
-static enum decision decide_with_ground(enum plan_role role, enum ground ground, int strike)
+/* A node that failed with a code that never drains, and has this cause of a drain, too. */
+static enum decision decide_with_cause(enum plan_role role, enum drain_cause cause, int strike)
 {
     return decision_make(
         &(struct decision_facts){
-            .role = role, .verdict = VERDICT_FAIL, .ground = ground, .strike = strike},
+            .role = role, .verdict = VERDICT_FAIL, .cause = cause, .strike = strike},
         &default_rules);
 }
 
@@ -72,7 +72,7 @@ int main(void)
            "... also for a failure near the limit");
     is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &default_rules), DECISION_DRAIN,
            "failed hard: drained");
-    is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_SPARE,
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_OVER_CAP,
            "... unless the cap is reached");
     is_int(decide(ROLE_TEST, VERDICT_FAIL, 0, &none), DECISION_NOTHING,
            "... or drains are disabled");
@@ -82,28 +82,28 @@ int main(void)
     is_int(decide(ROLE_TEST, VERDICT_FAIL, 2, &default_rules), DECISION_SUSPECT, "... twice");
     is_int(decide(ROLE_TEST, VERDICT_FAIL, 3, &default_rules), DECISION_DRAIN,
            "the third strike: drained");
-    is_int(decide(ROLE_TEST, VERDICT_FAIL, 3, &full), DECISION_SPARE, "... within the cap");
+    is_int(decide(ROLE_TEST, VERDICT_FAIL, 3, &full), DECISION_OVER_CAP, "... within the cap");
     is_int(decide(ROLE_TEST, VERDICT_FAIL, 1, &one), DECISION_DRAIN,
            "with a limit of one strike: drained at once");
     is_int(decide(ROLE_TEST, VERDICT_FAIL, 1, &none), DECISION_SUSPECT,
            "a suspect is noted even if drains are disabled");
     is_int(decide(ROLE_TEST, VERDICT_UNKNOWN, 0, &default_rules), DECISION_NOTHING,
            "an unknown node is neither drained nor certified");
-    is_int(decide(ROLE_LEAVE, VERDICT_FAIL, 0, &default_rules), DECISION_NOTHING,
+    is_int(decide(ROLE_SKIP, VERDICT_FAIL, 0, &default_rules), DECISION_NOTHING,
            "somebody else's drain is not changed");
     is_int(decide(ROLE_FAULTY, VERDICT_FAIL, 0, &default_rules), DECISION_NOTHING,
            "... nor is a drain by Slurm for a fault");
-    is_int(decide(ROLE_LEAVE, VERDICT_PASS, 0, &default_rules), DECISION_NOTHING,
+    is_int(decide(ROLE_SKIP, VERDICT_PASS, 0, &default_rules), DECISION_NOTHING,
            "... and such a node is not certified");
-    is_int(decide_with_ground(ROLE_TEST, GROUND_NONE, 0), DECISION_NOTHING,
+    is_int(decide_with_cause(ROLE_TEST, CAUSE_NONE, 0), DECISION_NOTHING,
            "failed with a code that never drains: stays in service");
-    is_int(decide_with_ground(ROLE_RETEST, GROUND_NONE, 0), DECISION_NOTHING,
+    is_int(decide_with_cause(ROLE_RETEST, CAUSE_NONE, 0), DECISION_NOTHING,
            "... or gets its earlier drain back");
-    is_int(decide_with_ground(ROLE_TEST, GROUND_NEAR, 1), DECISION_NOTHING,
+    is_int(decide_with_cause(ROLE_TEST, CAUSE_NEAR_LIMIT, 1), DECISION_NOTHING,
            "... also with a value near its limit, before the last strike");
-    is_int(decide_with_ground(ROLE_TEST, GROUND_NEAR, 3), DECISION_DRAIN,
+    is_int(decide_with_cause(ROLE_TEST, CAUSE_NEAR_LIMIT, 3), DECISION_DRAIN,
            "... at the last strike it is drained");
-    is_int(decide_with_ground(ROLE_RETEST, GROUND_NEAR, 0), DECISION_KEEP,
+    is_int(decide_with_cause(ROLE_RETEST, CAUSE_NEAR_LIMIT, 0), DECISION_KEEP,
            "drained by muster: stays drained");
     test_drain_codes();
     return tap_done();

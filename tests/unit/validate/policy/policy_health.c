@@ -95,7 +95,7 @@ static void test_decisions(void)
     is_int(health_decide(&cluster, "n2", new_reason, 100, 2), HEALTH_DRAIN,
            "... within the cap it is");
 
-    is_int(health_decide(&cluster, "n2", muster_reason, 100, 2), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n2", muster_reason, 100, 2), HEALTH_COMMON_FAULT,
            "... but not for a fault that half of the nodes share");
 
     /* n2, n3 and n4 drained themselves in the same second without seeing each other */
@@ -106,7 +106,7 @@ static void test_decisions(void)
            "of drains in the same second the first by name stays, too");
     is_int(health_review(&cluster, "n3", 200, 2), HEALTH_CAP, "the next one exceeds the cap");
     is_int(health_review(&cluster, "n4", 200, 2), HEALTH_CAP, "... and so does the last one");
-    is_int(health_review(&cluster, "n3", 200, 3), HEALTH_ALIKE,
+    is_int(health_review(&cluster, "n3", 200, 3), HEALTH_COMMON_FAULT,
            "... also within the cap, if half of the nodes share the fault");
     nodes[3].reason = admin_reason;
     is_int(health_review(&cluster, "n4", 200, 2), HEALTH_FOREIGN,
@@ -142,7 +142,7 @@ static void test_clouds(void)
         nodes[i].leaf = -1;
     }
     set_drained(&nodes[0], muster_reason, 100);
-    is_int(health_decide(&cluster, "n1", muster_reason, 102, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n1", muster_reason, 102, NODES), HEALTH_COMMON_FAULT,
            "half of a cloud's existing nodes share a fault");
     for (int i = MADE; i < NODES; i++)
         nodes[i].is_cloud = false;
@@ -161,7 +161,7 @@ static void test_leaves(void)
                "node %d of a leaf is drained", i);
         set_drained(&nodes[i], muster_reason, 100 + i);
     }
-    is_int(health_decide(&cluster, "n2", muster_reason, 102, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n2", muster_reason, 102, NODES), HEALTH_COMMON_FAULT,
            "... the third is not, since the switch may be at fault");
     is_int(health_decide(&cluster, "n8", muster_reason, 102, NODES), HEALTH_DRAIN,
            "... a node of another leaf is");
@@ -169,7 +169,7 @@ static void test_leaves(void)
         set_drained(&nodes[i], muster_reason, 102);
     is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and the first drains stay");
     for (int i = 2; i < ON_LEAF; i++)
-        is_int(health_review(&cluster, nodes[i].name, 102, NODES), HEALTH_ALIKE,
+        is_int(health_review(&cluster, nodes[i].name, 102, NODES), HEALTH_COMMON_FAULT,
                "node %d, drained in the same second as others of its leaf, takes its drain back",
                i);
     for (int i = 0; i < NODES; i++)
@@ -208,11 +208,11 @@ static void drains_what_fails_weeks_after_others(void)
            "... also if they were drained for an event just before");
     for (int i = 0; i < 4; i++)
         nodes[i].reason_time = now - ALIKE_DRAINS_S;
-    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_COMMON_FAULT,
            "... not if they were drained for the same event");
     for (int i = 0; i < 4; i++)
         nodes[i].reason_time = now + WEEK_S;
-    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_COMMON_FAULT,
            "... not if they were drained after its own fault began, however long ago");
 }
 
@@ -265,7 +265,7 @@ static void test_published_faults(void)
 
     for (int i = 1; i <= 6; i++)
         nodes[i].extra = extras[i];
-    is_int(health_decide(&cluster, "n9", muster_reason, 500, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n9", muster_reason, 500, NODES), HEALTH_COMMON_FAULT,
            "a fault that more than a tenth of the nodes publish drains none");
     nodes[6].extra = NULL;
     is_int(health_decide(&cluster, "n9", muster_reason, 500, NODES), HEALTH_DRAIN,

@@ -43,19 +43,19 @@ static void test_failed_prologs(void)
     node.reason = prolog;
     plan_node(&node, false, false, &plan);
     is_int(plan.role, ROLE_FAULTY, "a failed prolog is Slurm's drain, unless -w names the node");
-    ok(!plan.wants_refusal, "... then no gate refusal is needed");
+    ok(!plan.needs_gate_refusal, "... then no gate refusal is needed");
     plan_node(&node, false, true, &plan);
     is_int(plan.role, ROLE_RETEST, "a node named with -w is tested again");
-    ok(plan.wants_refusal, "... and is released only if its gate's note explains the drain");
+    ok(plan.needs_gate_refusal, "... and is released only if its gate's note explains the drain");
     plan_node(&node, true, true, &plan);
-    is_int(plan.role, ROLE_LEAVE, "... but not in a dry run");
+    is_int(plan.role, ROLE_SKIP, "... but not in a dry run");
     node.is_allocated = true;
     plan_node(&node, false, true, &plan);
-    is_int(plan.role, ROLE_LEAVE, "... and not while jobs run there");
+    is_int(plan.role, ROLE_SKIP, "... and not while jobs run there");
     node.is_allocated = false;
     node.is_reserved = true;
     plan_node(&node, false, true, &plan);
-    is_int(plan.role, ROLE_LEAVE, "... nor while somebody else has it reserved");
+    is_int(plan.role, ROLE_SKIP, "... nor while somebody else has it reserved");
     node.is_reserved = false;
     node.is_down = true;
     plan_node(&node, false, true, &plan);
@@ -74,10 +74,10 @@ static void test_completing_jobs(void)
     struct cluster_node node = idle_node();
 
     node.is_completing = true;
-    check_role(&node, false, ROLE_LEAVE, "", "still completing", "a node with a completing job");
+    check_role(&node, false, ROLE_SKIP, "", "still completing", "a node with a completing job");
     node.is_drained = true;
     node.reason = muster_reason;
-    check_role(&node, false, ROLE_LEAVE, "", "still completing", "... also if muster drained it");
+    check_role(&node, false, ROLE_SKIP, "", "still completing", "... also if muster drained it");
     node.is_responding = false;
     check_role(&node, false, ROLE_RETEST, "", "", "... unless it is silent: reach decides");
     node.is_responding = true;
@@ -102,24 +102,24 @@ static void test_roles(void)
                "a node that does not respond to the controller is tested: reach decides");
     node = idle_node();
     node.is_allocated = true;
-    check_role(&node, false, ROLE_LEAVE, "", "jobs run there", "a node with jobs is left alone");
+    check_role(&node, false, ROLE_SKIP, "", "jobs run there", "a node with jobs is left alone");
     node = idle_node();
     node.is_drained = true;
     node.reason = muster_reason;
     check_role(&node, false, ROLE_RETEST, "", "", "a node that muster drained is tested again");
-    check_role(&node, true, ROLE_LEAVE, "", "dry run", "... but not in a dry run");
+    check_role(&node, true, ROLE_SKIP, "", "dry run", "... but not in a dry run");
     node.is_allocated = true;
-    check_role(&node, false, ROLE_LEAVE, "", "jobs run there", "... and not while jobs run there");
+    check_role(&node, false, ROLE_SKIP, "", "jobs run there", "... and not while jobs run there");
     node.is_allocated = false;
     node.is_down = true;
     check_role(&node, false, ROLE_RETEST, "", "", "... but also if it is down as well");
     node.is_down = false;
     node.is_reserved = true;
-    check_role(&node, false, ROLE_LEAVE, "", "it is in a reservation",
+    check_role(&node, false, ROLE_SKIP, "", "it is in a reservation",
                "... and not while somebody else has it reserved, as for maintenance");
     node.is_reserved = false;
     node.reserved_at = time(NULL) + 600;
-    check_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
+    check_role(&node, false, ROLE_SKIP, "", "begins there within the hour",
                "... nor if such a reservation begins soon");
     node.reserved_at = 0;
     node.is_invalid = true;
@@ -127,10 +127,10 @@ static void test_roles(void)
                "... and is named if Slurm would refuse to resume it");
     node.is_invalid = false;
     node.reason = admin_reason;
-    check_role(&node, false, ROLE_LEAVE, "", "replace PSU",
+    check_role(&node, false, ROLE_SKIP, "", "replace PSU",
                "a node that somebody else drained is left alone");
     node.reason = idle_node().reason;
-    check_role(&node, false, ROLE_LEAVE, "", "no reason given",
+    check_role(&node, false, ROLE_SKIP, "", "no reason given",
                "... and so is one without a reason");
     node.reason = gres;
     check_role(&node, false, ROLE_FAULTY, "gres", "7 < 8",
@@ -141,7 +141,7 @@ static void test_roles(void)
     check_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding",
                "... and so is a node that Slurm set down");
     node.reason = admin_reason;
-    check_role(&node, false, ROLE_LEAVE, "", "replace PSU",
+    check_role(&node, false, ROLE_SKIP, "", "replace PSU",
                "a node that a person set down is left alone");
     node.reason = idle_node().reason;
     check_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
@@ -153,25 +153,25 @@ static void test_roles(void)
                "a node with an invalid registration is named, too");
     node = idle_node();
     node.is_reserved = true;
-    check_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
+    check_role(&node, false, ROLE_SKIP, "", "reservation", "a reserved node is left alone");
     node = idle_node();
     node.reserved_at = time(NULL) + 600;
-    check_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
+    check_role(&node, false, ROLE_SKIP, "", "begins there within the hour",
                "... and one whose reservation begins soon");
     node = idle_node();
     node.is_waiting = true;
     check_role(&node, false, ROLE_TEST, "", "", "a node that waits for its certificate is tested");
-    check_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");
+    check_role(&node, true, ROLE_SKIP, "", "reservation muster", "... but not in a dry run");
     node.is_reserved = true;
-    check_role(&node, false, ROLE_LEAVE, "", "reservation",
+    check_role(&node, false, ROLE_SKIP, "", "reservation",
                "... nor if it is in another reservation, too");
     node = idle_node();
     node.is_absent = true;
-    check_role(&node, false, ROLE_LEAVE, "", "left alone",
+    check_role(&node, false, ROLE_SKIP, "", "left alone",
                "a node that is powered down is left alone");
     node = idle_node();
     node.is_idle = false;
-    check_role(&node, false, ROLE_LEAVE, "", "its state",
+    check_role(&node, false, ROLE_SKIP, "", "its state",
                "a node in an unknown state is left alone");
     node = idle_node();
     node.is_completing = true;
@@ -193,7 +193,8 @@ static void check_elsewhere(const struct cluster *cluster, const char *names, co
     char listed[100] = "";
 
     hostlist_expand(names, &list, NULL);
-    is_int(plan_elsewhere(cluster, &list, elsewhere_add, listed), 0, "where \"%s\" are", names);
+    is_int(plan_report_partitions(cluster, &list, elsewhere_add, listed), 0, "where \"%s\" are",
+           names);
     is_str(listed, expected, "... \"%s\"", expected);
     hostlist_clear(&list);
 }
@@ -278,13 +279,13 @@ static void test_clouds(void)
 
     node.is_absent = node.is_cloud = true;
     strcpy(node.state, "powered down");
-    check_role(&node, false, ROLE_LEAVE, "", "left alone: powered down",
+    check_role(&node, false, ROLE_SKIP, "", "left alone: powered down",
                "a node that is powered down");
     node.is_absent = false;
     node.is_down = true;
     node.reason = late;
     strcpy(node.state, "down");
-    check_role(&node, false, ROLE_LEAVE, "", "its cloud did not start it in time",
+    check_role(&node, false, ROLE_SKIP, "", "its cloud did not start it in time",
                "a cloud's node that was not started in time");
     node.is_cloud = false;
     check_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",
@@ -300,7 +301,7 @@ static void test_long_names(void)
     memset(name, 'n', 64);
     name[64] = '\0';
     node.name = name;
-    check_role(&node, false, ROLE_LEAVE, "", "its name is longer than 63 characters",
+    check_role(&node, false, ROLE_SKIP, "", "its name is longer than 63 characters",
                "a name of 64 characters is not tested");
     node.name++;
     check_role(&node, false, ROLE_TEST, "", "", "... one of 63 is");

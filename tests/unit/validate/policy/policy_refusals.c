@@ -70,7 +70,7 @@ static void test_common_causes(void)
     nodes[2].reason = prolog;
     nodes[3].reason = admin_reason;
     refusals_count(&cluster, "n0", "expired", &refusals);
-    is_int(refusals.taken, 2, "nodes drained by muster or a failed prolog count");
+    is_int(refusals.drained, 2, "nodes drained by muster or a failed prolog count");
     ok(!is_allowed(0, "expired", 3, 2), "... against DrainCap");
     ok(is_allowed(0, "expired", 3, 3), "... but not against GateBrake");
     nodes_reset();
@@ -91,8 +91,8 @@ static void test_nodes_out_of_service(void)
     }
     ok(is_allowed(0, "expired", 3, 10), "... and does not count among refusing nodes");
     refusals_count(&cluster, "n0", "expired", &refusals);
-    is_int(refusals.alike, 0, "... whoever drained it");
-    is_int(refusals.taken, 1, "... but muster's drain counts against DrainCap");
+    is_int(refusals.same_cause, 0, "... whoever drained it");
+    is_int(refusals.drained, 1, "... but muster's drain counts against DrainCap");
     for (int i = 1; i <= 4; i++)
         nodes[i].is_drained = false;
     ok(!is_allowed(0, "expired", 3, 10), "resumed nodes count");
@@ -101,7 +101,7 @@ static void test_nodes_out_of_service(void)
         nodes[i].reason = i < 3 ? prolog : refused;
     }
     refusals_count(&cluster, "n0", "expired", &refusals);
-    is_int(refusals.alike, 4, "... and so do nodes drained because they refused a job");
+    is_int(refusals.same_cause, 4, "... and so do nodes drained because they refused a job");
     ok(is_allowed(1, "expired", 5, 10), "these keep their permission");
     nodes[0].is_down = nodes[5].is_invalid = true;
     ok(!is_allowed(0, "expired", 9, 20), "a node that is down gets none, since no job comes to it");
