@@ -218,7 +218,7 @@ static void stage_run(struct certify *certify, const struct certify_stage *stage
 static void estimate_print(struct certify *certify)
 {
     struct hostlist names = {0};
-    size_t nodes = certify_good(certify, &names);
+    size_t nodes = certify_list_good(certify, &names);
     struct budget_work work = certify_work(certify, nodes);
     double train_s = budget_estimate_s(&work, STAGE_TRAIN);
     double gpu_s = budget_estimate_s(&work, STAGE_GPU);

@@ -214,7 +214,7 @@ tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settl
 tests_unit_validate_certify_settle_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
 tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
-	-Wl,--wrap=certify_reach_again,--wrap=certify_drop_silent
+	-Wl,--wrap=certify_reach_again,--wrap=certify_drain_silent
 tests_unit_validate_certify_step_outage_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_certify_step_records_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_command_findings_t_SOURCES = tests/unit/validate/command/findings.c \

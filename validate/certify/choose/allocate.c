@@ -192,7 +192,7 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
         node_run->is_silent |= !outcome_is_good(&node_run->outcome);
     }
     hostlist_clear(&good);
-    certify_drop_silent(certify);
+    certify_drain_silent(certify);
     allocation_drop(certify);
     begin = clock_s();
     for (;;) {
@@ -430,7 +430,7 @@ bool certify_allocate_again(struct certify *certify)
 
     if (certify_stop || (state != CLUSTER_JOB_OVER && state != CLUSTER_JOB_LOST))
         return false;
-    certify_good(certify, &names);
+    certify_list_good(certify, &names);
     progress_end(&certify->progress, VERDICT_UNKNOWN,
                  state == CLUSTER_JOB_LOST ? "job %u was lost by the controller"
                                            : "job %u was ended early",

@@ -8,7 +8,7 @@
  * cannot be allocated gets a verdict. */
 void certify_allocate(struct certify *certify);
 /* Replaces the current job by the next one: JOB_BATTERY on the nodes without a fault so far,
- * JOB_CERTIFICATES on the nodes that certify_is_held() accepts. Does nothing if the run is not
+ * JOB_CERTIFICATES on the nodes that certify_is_available() accepts. Does nothing if the run is not
  * root's, has no job, or was stopped. */
 void certify_allocate_next(struct certify *certify, enum certify_job job);
 /* Gets another job after the job was ended early or lost. Slurm ends a job when a prolog fails,

@@ -36,12 +36,12 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     char text[256];
 
     if (!outcome_is_good(&node_run->outcome)) { /* it failed, and is to lose its certificate */
-        bool was_missed = node_run->is_missed;
+        bool was_missed = node_run->lacks_certificate_job;
 
         plan_again(certify, node, has_our_job || node->is_completing, &plan);
-        node_run->is_missed |=
+        node_run->lacks_certificate_job |=
             certify->job == JOB_CERTIFICATES && (is_hung || plan.role != ROLE_TEST);
-        return node_run->is_missed && !was_missed;
+        return node_run->lacks_certificate_job && !was_missed;
     }
     plan_again(certify, node, has_our_job, &plan);
     if (plan.role == ROLE_FAULTY) {
@@ -64,7 +64,7 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     } else {
         return false;
     }
-    node_run->is_missed |= certify->job == JOB_CERTIFICATES;
+    node_run->lacks_certificate_job |= certify->job == JOB_CERTIFICATES;
     return true;
 }
 
@@ -134,7 +134,7 @@ size_t certify_freed_note(struct certify *certify, const struct hostlist *names)
             certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NODE_AWAY,
                           "slurm.state", "",
                           "left alone: it was removed from the run's reservation meanwhile");
-        node_run->is_missed |= certify->job == JOB_CERTIFICATES;
+        node_run->lacks_certificate_job |= certify->job == JOB_CERTIFICATES;
         freed++;
     }
     name_index_clear(&inside);

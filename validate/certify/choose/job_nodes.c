@@ -14,7 +14,7 @@ static size_t held_nodes(const struct certify *certify, struct hostlist *names)
 {
     hostlist_clear(names);
     for (size_t i = 0; i < certify->count; i++)
-        if (certify_is_held(&certify->node_runs[i]))
+        if (certify_is_available(&certify->node_runs[i]))
             hostlist_append(names, certify->node_runs[i].name);
     return names->count;
 }
@@ -102,6 +102,6 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
 size_t certify_job_nodes(struct certify *certify, struct hostlist *names)
 {
     return certify->job == JOB_CHECK     ? candidates(certify, names)
-           : certify->job == JOB_BATTERY ? certify_good(certify, names)
+           : certify->job == JOB_BATTERY ? certify_list_good(certify, names)
                                          : held_nodes(certify, names);
 }

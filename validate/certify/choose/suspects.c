@@ -569,7 +569,7 @@ void certify_consume(struct certify *certify)
 
         if (outcome_tested(&node_run->outcome) != VERDICT_UNKNOWN)
             hostlist_append(&tested, node_run->name);
-        if (certify_is_held(node_run))
+        if (certify_is_available(node_run))
             hostlist_append(&answering, node_run->name);
     }
     (void)hostlist_index(&tested, &is_tested); /* without memory the reports stay */

@@ -23,7 +23,7 @@ static bool is_away(const struct cluster_node *node)
 }
 
 /* Returns whether somebody else has replaced the drain that the run began with. */
-static bool is_changed(const struct node_run *node_run, const struct cluster_node *node)
+static bool is_replaced(const struct node_run *node_run, const struct cluster_node *node)
 {
     return strcmp(node->reason, node_run->slurm->reason) != 0 && !reason_is_ours(node->reason);
 }
@@ -35,7 +35,8 @@ static bool is_liftable(const struct cluster_node *node)
     return !node->is_absent && !node->is_invalid;
 }
 
-static void leave(struct certify *certify, const char *name, const char *what, const char *why)
+static void set_unknown(struct certify *certify, const char *name, const char *what,
+                        const char *why)
 {
     char text[256];
 
@@ -50,23 +51,24 @@ struct lifting {
     struct batch resumes;
 };
 
-static void marked(const char *name, const char *comment, const struct error *err, void *context)
+static void mark_done(const char *name, const char *comment, const struct error *err, void *context)
 {
     struct lifting *lifting = context;
 
     (void)comment;
     if (err)
-        leave(lifting->certify, name, "", err->text);
+        set_unknown(lifting->certify, name, "", err->text);
     else if (batch_add(&lifting->resumes, name, "") != 0)
-        leave(lifting->certify, name, "", "no memory");
+        set_unknown(lifting->certify, name, "", "no memory");
 }
 
-static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
+static void resume_done(const char *name, const char *nothing, const struct error *err,
+                        void *context)
 {
     (void)nothing;
     certify_node_run(context, name)->is_resumed = !err;
     if (err)
-        leave(context, name, "", err->text);
+        set_unknown(context, name, "", err->text);
 }
 
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
@@ -85,11 +87,11 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
         if (!is_away(node)) { /* somebody has resumed it: it is tested as in service */
             node_run->plan.role = ROLE_TEST;
             node_run->plan.needs_gate_refusal = false;
-        } else if (is_changed(node_run, node)) {
-            leave(certify, node_run->name, "drained by someone else meanwhile: ",
-                  *node->reason ? node->reason : "no reason given");
+        } else if (is_replaced(node_run, node)) {
+            set_unknown(certify, node_run->name, "drained by someone else meanwhile: ",
+                        *node->reason ? node->reason : "no reason given");
         } else if (!is_liftable(node)) {
-            leave(certify, node_run->name, "", node->state);
+            set_unknown(certify, node_run->name, "", node->state);
         } else if ((rv = retest_mark(node, certify->run, &comments, err)) == 0 &&
                    batch_add(&drains, node_run->name, node->reason) != 0) {
             rv = error_set(err, "no memory");
@@ -98,33 +100,34 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
     if (rv == 0 && drains.count > 0)
         rv = undo_note_resumes(&certify->undo, &drains, err);
     if (rv == 0)
-        (void)batch_apply(&comments, certify->operations->set_comment, marked, &lifting, err);
-    (void)batch_apply(&lifting.resumes, certify->operations->resume, resumed, certify, err);
+        (void)batch_apply(&comments, certify->operations->set_comment, mark_done, &lifting, err);
+    (void)batch_apply(&lifting.resumes, certify->operations->resume, resume_done, certify, err);
     batch_clear(&drains);
     batch_clear(&comments);
     cluster_clear(&now);
     return rv;
 }
 
-struct settling {
+struct unmarking {
     struct certify *certify;
     struct batch nodes; /* nodes that are in their final state */
 };
 
-static void settled(const char *name, const char *comment, const struct error *err, void *context)
+static void unmark_done(const char *name, const char *comment, const struct error *err,
+                        void *context)
 {
-    struct settling *settling = context;
+    struct unmarking *unmarking = context;
 
     (void)comment;
     if (err)
-        certify_note(settling->certify, "%s", err->text);
-    else if (batch_add(&settling->nodes, name, "") != 0)
-        certify_note(settling->certify, "%s: no memory to note that it is settled", name);
+        certify_note(unmarking->certify, "%s", err->text);
+    else if (batch_add(&unmarking->nodes, name, "") != 0)
+        certify_note(unmarking->certify, "%s: no memory to note that it is settled", name);
 }
 
 /* Removes the run's mark from the Comment of a node whose lifted drain is settled. node: its
  * present state; NULL: not known. */
-static void settle_add(struct certify *certify, const struct node_run *node_run,
+static void unmark_add(struct certify *certify, const struct node_run *node_run,
                        const struct cluster_node *node, struct batch *comments)
 {
     struct error err;
@@ -133,24 +136,24 @@ static void settle_add(struct certify *certify, const struct node_run *node_run,
         certify_note(certify, "%s", err.text);
 }
 
-static void settle(struct certify *certify, struct batch *comments)
+static void unmark_apply(struct certify *certify, struct batch *comments)
 {
-    struct settling settling = {.certify = certify};
+    struct unmarking unmarking = {.certify = certify};
     struct error err;
     int rv;
 
-    batch_apply(comments, certify->operations->set_comment, settled, &settling, &err);
-    rv = settling.nodes.count > 0 ? undo_note_settled(&certify->undo, &settling.nodes, &err) : 0;
+    batch_apply(comments, certify->operations->set_comment, unmark_done, &unmarking, &err);
+    rv = unmarking.nodes.count > 0 ? undo_note_settled(&certify->undo, &unmarking.nodes, &err) : 0;
     if (rv != 0)
         certify_note(certify, "%s", err.text);
-    for (size_t i = 0; rv >= 0 && i < settling.nodes.count; i++) {
-        const struct node_run *node_run = certify_node_run(certify, settling.nodes.nodes[i].name);
+    for (size_t i = 0; rv >= 0 && i < unmarking.nodes.count; i++) {
+        const struct node_run *node_run = certify_node_run(certify, unmarking.nodes.nodes[i].name);
 
         if (outcome_tested(&node_run->outcome) == VERDICT_PASS)
             certify_note(certify, "%s released; it was drained: %s", node_run->name,
                          node_run->slurm->reason);
     }
-    batch_clear(&settling.nodes);
+    batch_clear(&unmarking.nodes);
 }
 
 static size_t drain_cap(const struct certify *certify)
@@ -166,7 +169,7 @@ struct actions {
     struct error lock_err;
     struct cluster now; /* empty: it could not be read, err says why */
     struct error err;
-    struct batch drains, done, comments; /* done: those that are drained */
+    struct batch drains, drained, comments; /* done: those that are drained */
 };
 
 static void actions_lock(struct actions *actions)
@@ -212,7 +215,7 @@ static void actions_begin(struct actions *actions)
 
 /* Returns whether somebody else has taken the node out of service. A node that Slurm itself sets
  * down does not count: it comes back by itself, and a faulty node must not. */
-static bool is_others(const struct cluster_node *node)
+static bool is_taken_by_others(const struct cluster_node *node)
 {
     return is_away(node) && !reason_is_ours(node->reason) &&
            (node->is_drained || !reason_slurm_part(node->reason));
@@ -226,14 +229,14 @@ static bool is_drainable(struct actions *actions, const struct node_run *node_ru
     if (!node)
         certify_note(actions->certify, "%s not drained: cannot read its state in Slurm: %s",
                      node_run->name, *actions->err.text ? actions->err.text : "no such node");
-    else if (is_others(node))
+    else if (is_taken_by_others(node))
         certify_note(actions->certify, "%s left as it is: drained by someone else meanwhile: %s",
                      node_run->name, *node->reason ? node->reason : "no reason given");
-    return node && !is_others(node);
+    return node && !is_taken_by_others(node);
 }
 
 /* Whether muster had drained it already when the drains began, as its health check does. */
-static bool is_taken(const struct actions *actions, const char *name)
+static bool was_drained_by_muster(const struct actions *actions, const char *name)
 {
     const struct cluster_node *node = cluster_node(&actions->now, name);
 
@@ -267,7 +270,8 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
         certify_note(certify, "%s would be drained: %s", node_run->name, reason);
         return;
     }
-    if (!node_run->is_resumed && is_taken(actions, node_run->name) && strcmp(old, reason) == 0) {
+    if (!node_run->is_resumed && was_drained_by_muster(actions, node_run->name) &&
+        strcmp(old, reason) == 0) {
         certify_note(certify, "%s stays drained: %s", node_run->name, reason);
         return;
     }
@@ -275,18 +279,18 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
         certify_note(certify, "%s: out of memory, cannot drain it: %s", node_run->name, reason);
 }
 
-static void drained(const char *name, const char *reason, const struct error *err, void *context)
+static void drain_done(const char *name, const char *reason, const struct error *err, void *context)
 {
     struct actions *actions = context;
 
     if (err)
         certify_note(actions->certify, "%s", err->text);
-    else if (batch_add(&actions->done, name, reason) != 0)
+    else if (batch_add(&actions->drained, name, reason) != 0)
         certify_note(actions->certify, "%s drained: %s", name, reason);
 }
 
-static void taken_back(const char *name, const char *nothing, const struct error *err,
-                       void *context)
+static void drain_undone(const char *name, const char *nothing, const struct error *err,
+                         void *context)
 {
     struct certify *certify = context;
 
@@ -301,7 +305,7 @@ static void taken_back(const char *name, const char *nothing, const struct error
 
 /* Takes back drains that exceed DrainCap: health checks and runs on other heads may have drained
  * nodes since the count. */
-static void review(struct actions *actions)
+static void excess_drains_undo(struct actions *actions)
 {
     struct certify *certify = actions->certify;
     size_t cap = drain_cap(certify), drains = 0;
@@ -309,30 +313,30 @@ static void review(struct actions *actions)
     struct cluster now = {0};
     struct error err;
 
-    for (size_t i = 0; i < actions->done.count; i++)
+    for (size_t i = 0; i < actions->drained.count; i++)
         drains +=
-            certify_node_run(certify, actions->done.nodes[i].name)->decision == DECISION_DRAIN;
+            certify_node_run(certify, actions->drained.nodes[i].name)->decision == DECISION_DRAIN;
     if (drains == 0)
         return;
     sleep(HEALTH_SETTLE_S);
     if (certify->operations->load_nodes(&now, &err) != 0)
         certify_note(certify, "cannot see whether another head drained nodes too (DrainCap): %s",
                      err.text);
-    for (size_t i = 0; i < actions->done.count; i++) {
-        const struct batch_node *drain = &actions->done.nodes[i];
+    for (size_t i = 0; i < actions->drained.count; i++) {
+        const struct batch_node *drain = &actions->drained.nodes[i];
         const struct cluster_node *node = cluster_node(&now, drain->name);
 
         if (certify_node_run(certify, drain->name)->decision == DECISION_DRAIN && node &&
-            !is_taken(actions, drain->name) && node->is_drained && !node->is_down &&
+            !was_drained_by_muster(actions, drain->name) && node->is_drained && !node->is_down &&
             reason_is_same(node->reason, drain->text) && cap_count_before(&now, node) >= cap)
             batch_add(&resumes, drain->name, ""); /* out of memory: it stays drained */
     }
-    batch_apply(&resumes, certify->operations->resume, taken_back, certify, &err);
+    batch_apply(&resumes, certify->operations->resume, drain_undone, certify, &err);
     cluster_clear(&now);
 }
 
 /* Completes a drain that stays: in the journal, the node's Comment and the notes. */
-static void conclude(struct actions *actions, const char *name, const char *reason)
+static void drain_complete(struct actions *actions, const char *name, const char *reason)
 {
     struct certify *certify = actions->certify;
     const struct node_run *node_run = certify_node_run(certify, name);
@@ -342,7 +346,7 @@ static void conclude(struct actions *actions, const char *name, const char *reas
         return;
     if (node_run->is_silent && undo_note_down(&certify->undo, name, reason, &why) != 0)
         certify_note(certify, "%s", why.text);
-    settle_add(certify, node_run, cluster_node(&actions->now, name), &actions->comments);
+    unmark_add(certify, node_run, cluster_node(&actions->now, name), &actions->comments);
     certify_note(certify, "%s %s: %s", name, stays_drained(node_run) ? "stays drained" : "drained",
                  reason);
 }
@@ -351,20 +355,20 @@ static void actions_apply(struct actions *actions)
 {
     struct error err;
 
-    batch_apply(&actions->drains, actions->certify->operations->drain, drained, actions, &err);
-    review(actions);
-    for (size_t i = 0; i < actions->done.count; i++)
-        conclude(actions, actions->done.nodes[i].name, actions->done.nodes[i].text);
-    batch_clear(&actions->done);
+    batch_apply(&actions->drains, actions->certify->operations->drain, drain_done, actions, &err);
+    excess_drains_undo(actions);
+    for (size_t i = 0; i < actions->drained.count; i++)
+        drain_complete(actions, actions->drained.nodes[i].name, actions->drained.nodes[i].text);
+    batch_clear(&actions->drained);
     if (actions->lock >= 0)
         close(actions->lock);
-    settle(actions->certify, &actions->comments);
+    unmark_apply(actions->certify, &actions->comments);
     cluster_clear(&actions->now);
 }
 
 /* Records a failure near a limit as a strike, which counts at the next one. */
-static void strike(struct certify *certify, const struct node_run *node_run,
-                   const struct outcome_fault *fault)
+static void strike_record(struct certify *certify, const struct node_run *node_run,
+                          const struct outcome_fault *fault)
 {
     bool is_last = node_run->strike >= certify->conf.strikes;
     char count[64], text[360];
@@ -383,8 +387,8 @@ static void strike(struct certify *certify, const struct node_run *node_run,
 }
 
 /* Returns which strike a failure near a limit is, from 1. */
-static int strike_of(struct certify *certify, const char *node, uint64_t fingerprint,
-                     const struct outcome_fault *fault)
+static int strike_read(struct certify *certify, const char *node, uint64_t fingerprint,
+                       const struct outcome_fault *fault)
 {
     struct error err;
     int strike = node_status_strike(certify->conf.history_path, certify->cluster.name, node,
@@ -411,7 +415,7 @@ static enum plan_role role_of(const struct node_run *node_run)
 
 /* Returns the failure near a limit for which the node gets a strike; NULL: none, or the node is
  * decided about. */
-static const struct outcome_fault *near_of(const struct node_run *node_run)
+static const struct outcome_fault *near_fault_of(const struct node_run *node_run)
 {
     const struct outcome_fault *cause = outcome_drain_cause(&node_run->outcome);
 
@@ -424,27 +428,27 @@ static const struct outcome_fault *near_of(const struct node_run *node_run)
 
 /* Counts the strikes of all nodes; before the lock is taken, as the history may take long to
  * answer. */
-static void strike_near(struct certify *certify)
+static void strikes_count_all(struct certify *certify)
 {
     uint64_t *fingerprints = NULL;
 
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
-        const struct outcome_fault *near = near_of(node_run);
+        const struct outcome_fault *near = near_fault_of(node_run);
 
         if (!near)
             continue;
         if (!fingerprints)
             fingerprints = certify_fingerprints(certify);
         node_run->strike =
-            strike_of(certify, node_run->name, fingerprints ? fingerprints[i] : 0, near);
-        strike(certify, node_run, near);
+            strike_read(certify, node_run->name, fingerprints ? fingerprints[i] : 0, near);
+        strike_record(certify, node_run, near);
     }
     free(fingerprints);
 }
 
 /* Decides about a node, once. */
-static void decide(struct actions *actions, struct node_run *node_run)
+static void node_decide(struct actions *actions, struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
     const struct outcome_fault *cause = outcome_drain_cause(&node_run->outcome);
@@ -468,7 +472,8 @@ static void decide(struct actions *actions, struct node_run *node_run)
     if ((node_run->decision == DECISION_DRAIN || node_run->decision == DECISION_KEEP) &&
         !is_drainable(actions, node_run))
         node_run->decision = DECISION_NOTHING;
-    certify->drained += node_run->decision == DECISION_DRAIN && !is_taken(actions, node_run->name);
+    certify->drained +=
+        node_run->decision == DECISION_DRAIN && !was_drained_by_muster(actions, node_run->name);
     if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !cause)
         certify_note(certify,
                      "%s not certified, stays in service: fault code %s never drains a node",
@@ -477,7 +482,7 @@ static void decide(struct actions *actions, struct node_run *node_run)
         drain_add(actions, node_run);
 }
 
-void certify_drop_silent(struct certify *certify)
+void certify_drain_silent(struct certify *certify)
 {
     struct actions actions = {.certify = certify};
     bool is_any = false;
@@ -486,12 +491,12 @@ void certify_drop_silent(struct certify *certify)
         is_any |= is_lost(&certify->node_runs[i]) && !certify->node_runs[i].is_decided;
     if (!is_any)
         return;
-    certify_alike(certify);
+    certify_excuse_common(certify);
     actions_begin(&actions);
     /* without the lock, at the end */
     for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++)
         if (is_lost(&certify->node_runs[i]))
-            decide(&actions, &certify->node_runs[i]);
+            node_decide(&actions, &certify->node_runs[i]);
     actions_apply(&actions);
 }
 
@@ -500,12 +505,12 @@ void certify_drains_decide(struct certify *certify)
     struct actions actions = {.certify = certify};
     struct hostlist spared = {0};
 
-    certify_alike(certify);
-    certify_alike_report(certify);
-    strike_near(certify);
+    certify_excuse_common(certify);
+    certify_report_common(certify);
+    strikes_count_all(certify);
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++)
-        decide(&actions, &certify->node_runs[i]);
+        node_decide(&actions, &certify->node_runs[i]);
     actions_apply(&actions);
     for (size_t i = 0; i < certify->count; i++)
         if (certify->node_runs[i].decision == DECISION_OVER_CAP)
@@ -539,8 +544,8 @@ void certify_drains_release(struct certify *certify)
         const struct node_run *node_run = &certify->node_runs[i];
 
         if (node_run->is_resumed && outcome_tested(&node_run->outcome) == VERDICT_PASS)
-            settle_add(certify, node_run, cluster_node(&now, node_run->name), &comments);
+            unmark_add(certify, node_run, cluster_node(&now, node_run->name), &comments);
     }
-    settle(certify, &comments);
+    unmark_apply(certify, &comments);
     cluster_clear(&now);
 }

@@ -7,7 +7,7 @@
 /* Drains the nodes that stopped answering, within DrainCap, and notes that the end of the job sets
  * them down. A job with such a node does not end; once the node is down, the others are free at
  * once. */
-void certify_drop_silent(struct certify *certify);
+void certify_drain_silent(struct certify *certify);
 /* Lifts muster's own drains of these nodes, inside the run's reservation; each is first written to
  * the journal and to its node's Comment. A node that somebody else has drained meanwhile, or wants
  * to reboot or to power down, or whose registration, Comment or resume Slurm refuses, stays drained

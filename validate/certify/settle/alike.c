@@ -19,14 +19,14 @@ static int leaf_of(const struct node_run *node_run)
 }
 
 /* Returns whether the node counts, and is on that leaf. */
-static bool is_free(const struct node_run *node_run, int leaf)
+static bool is_counted(const struct node_run *node_run, int leaf)
 {
     return node_run->plan.role == ROLE_TEST && (leaf == ANY_LEAF || leaf_of(node_run) == leaf);
 }
 
 /* Returns whether a leaf switch may cause the fault on the nodes behind it, which are few of a
  * large cluster. */
-static bool is_of_switch(const struct outcome_fault *fault)
+static bool may_be_switch_fault(const struct outcome_fault *fault)
 {
     return fault->code == FAULT_NODE_UNREACHABLE || fault->code == FAULT_LINK_DOWN;
 }
@@ -49,9 +49,9 @@ static bool has_fault(const struct node_run *node_run, const struct outcome_faul
 }
 
 /* Returns how many nodes of the leaf reached that stage. */
-static size_t asked_in(const struct certify *certify, enum stage stage, int leaf)
+static size_t tested_count(const struct certify *certify, enum stage stage, int leaf)
 {
-    size_t asked = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct outcome *outcome = &certify->node_runs[i].outcome;
@@ -60,9 +60,9 @@ static size_t asked_in(const struct certify *certify, enum stage stage, int leaf
         for (size_t k = 0; k < outcome->fault_count && !is_there; k++)
             is_there =
                 outcome->faults[k].verdict >= VERDICT_UNKNOWN && outcome->faults[k].stage >= stage;
-        asked += is_free(&certify->node_runs[i], leaf) && is_there;
+        count += is_counted(&certify->node_runs[i], leaf) && is_there;
     }
-    return asked;
+    return count;
 }
 
 /* Counts the nodes of the leaf that have such a fault: at the same part, and at a part of its kind.
@@ -75,7 +75,8 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
         const struct outcome *outcome = &certify->node_runs[i].outcome;
         bool is_same = false, is_kind = false;
 
-        for (size_t k = 0; k < outcome->fault_count && is_free(&certify->node_runs[i], leaf); k++) {
+        for (size_t k = 0; k < outcome->fault_count && is_counted(&certify->node_runs[i], leaf);
+             k++) {
             const struct outcome_fault *other = &outcome->faults[k];
 
             if (!has_fault(&certify->node_runs[i], other) || !is_alike(fault, other))
@@ -90,7 +91,7 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
 
 /* Excuses the fault on all nodes: at parts of its kind; on a single leaf, at the same part alone.
  * What was done to a node that is decided about stays done. */
-static void excuse(struct certify *certify, const struct outcome_fault *fault, int leaf)
+static void fault_excuse(struct certify *certify, const struct outcome_fault *fault, int leaf)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
@@ -99,7 +100,7 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, i
         for (size_t k = 0; k < outcome->fault_count;) {
             const struct outcome_fault *other = &outcome->faults[k];
 
-            if (is_free(node_run, leaf) && !node_run->is_decided &&
+            if (is_counted(node_run, leaf) && !node_run->is_decided &&
                 other->verdict == VERDICT_FAIL && is_alike(fault, other) &&
                 (leaf == ANY_LEAF || strcmp(fault->part, other->part) == 0))
                 outcome_excuse(outcome, k); /* it moves behind the failures */
@@ -111,34 +112,34 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, i
 
 /* Returns whether so many nodes of its leaf have the fault at the same part that it is the
  * switch's. */
-static bool is_of_leaf(const struct certify *certify, const struct node_run *node_run,
-                       const struct outcome_fault *fault)
+static bool is_switch_fault(const struct certify *certify, const struct node_run *node_run,
+                            const struct outcome_fault *fault)
 {
     int leaf = leaf_of(node_run);
     size_t same, kind;
 
-    if (leaf == ANY_LEAF || !is_of_switch(fault))
+    if (leaf == ANY_LEAF || !may_be_switch_fault(fault))
         return false;
     alike_count(certify, fault, leaf, &same, &kind);
-    return alike_is_common(same, same, asked_in(certify, fault->stage, leaf));
+    return alike_is_common(same, same, tested_count(certify, fault->stage, leaf));
 }
 
-void certify_alike(struct certify *certify)
+void certify_excuse_common(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 
-        for (size_t k = 0; k < node_run->outcome.fault_count && is_free(node_run, ANY_LEAF);) {
+        for (size_t k = 0; k < node_run->outcome.fault_count && is_counted(node_run, ANY_LEAF);) {
             struct outcome_fault fault = node_run->outcome.faults[k];
             size_t same, kind;
 
             if (fault.verdict != VERDICT_FAIL || node_run->is_decided)
                 break; /* failures are first */
             alike_count(certify, &fault, ANY_LEAF, &same, &kind);
-            if (alike_is_common(same, kind, asked_in(certify, fault.stage, ANY_LEAF)))
-                excuse(certify, &fault, ANY_LEAF);
-            else if (is_of_leaf(certify, node_run, &fault))
-                excuse(certify, &fault, leaf_of(node_run));
+            if (alike_is_common(same, kind, tested_count(certify, fault.stage, ANY_LEAF)))
+                fault_excuse(certify, &fault, ANY_LEAF);
+            else if (is_switch_fault(certify, node_run, &fault))
+                fault_excuse(certify, &fault, leaf_of(node_run));
             else
                 k++; /* else another fault is in its place */
         }
@@ -149,11 +150,11 @@ void certify_alike(struct certify *certify)
  * counts as the node's own failure, as on another leaf. */
 static bool is_included(const struct node_run *node_run, const struct outcome_fault *fault)
 {
-    return is_free(node_run, ANY_LEAF) && has_fault(node_run, fault) &&
+    return is_counted(node_run, ANY_LEAF) && has_fault(node_run, fault) &&
            (fault->verdict != VERDICT_FAIL || node_run->is_decided);
 }
 
-static void headline(struct certify *certify, const struct outcome_fault *fault)
+static void common_fault_report(struct certify *certify, const struct outcome_fault *fault)
 {
     struct hostlist names = {0};
     char text[700];
@@ -171,7 +172,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     text_put(text, sizeof text,
              "%zu of %zu nodes fail alike in %s: %s%s%s: %s; suspect the network, this host or the "
              "configuration; no node drained: %s",
-             names.count, asked_in(certify, fault->stage, ANY_LEAF), stage_name(fault->stage),
+             names.count, tested_count(certify, fault->stage, ANY_LEAF), stage_name(fault->stage),
              fault->test, *fault->part ? " " : "", fault->part, fault->message,
              hostlist_text(&names).text);
     hostlist_append(&certify->headlines, text);
@@ -182,7 +183,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     hostlist_clear(&names);
 }
 
-void certify_alike_report(struct certify *certify)
+void certify_report_common(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++) {
         const struct outcome *outcome = &certify->node_runs[i].outcome;
@@ -198,7 +199,7 @@ void certify_alike_report(struct certify *certify)
                                   is_alike(&before->faults[m], &outcome->faults[k]);
             }
             if (!is_reported)
-                headline(certify, &outcome->faults[k]);
+                common_fault_report(certify, &outcome->faults[k]);
         }
     }
 }

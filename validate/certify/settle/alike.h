@@ -6,8 +6,8 @@
 
 /* Excuses failures that many nodes have alike: they are no node's fault. Call it before anything is
  * done to a node. */
-void certify_alike(struct certify *certify);
+void certify_excuse_common(struct certify *certify);
 /* Reports each excused failure as a line above the table and as a record. Call it once. */
-void certify_alike_report(struct certify *certify);
+void certify_report_common(struct certify *certify);
 
 #endif

@@ -29,7 +29,8 @@ void certify_apply_verdicts(struct certify *certify, enum stage stage, size_t fi
         const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
 
-        if (!node_run || record->verdict < least || !node_run->is_asked || certify_is_death(record))
+        if (!node_run || record->verdict < least || !node_run->is_selected ||
+            certify_is_death(record))
             continue;
         if ((stage == STAGE_GPU || stage == STAGE_HOST) && record->verdict == VERDICT_FAIL &&
             strikes_is_near(record->limit_source, record->value, record->limit))
@@ -82,7 +83,7 @@ static size_t bad_nodes_find(struct certify *certify, enum stage stage,
     if (out == 0) {
         progress_doing(&certify->progress, "querying each node again");
         out = certify_reach_again(certify, names, stage);
-        certify_drop_silent(certify);
+        certify_drain_silent(certify);
     }
     if (out == 0) /* slurmd drains its node where it cannot write what a step needs */
         out = certify_changes_note(certify, names, true, NULL);
@@ -103,7 +104,7 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
         if (++tries->jobs == CERTIFY_TRIES)
             certify_all_fault(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
                               "slurm.state", "its job was ended early in every attempt");
-        if (certify_good(certify, names) > 0)
+        if (certify_list_good(certify, names) > 0)
             progress_begin(&certify->progress, stage_name(stage));
         return true;
     }
@@ -113,7 +114,7 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
         (++tries->made >= CERTIFY_TRIES &&
          clock_s() - tries->begin >= certify_limit_s(certify, stage, names->count)))
         return false;
-    certify_good(certify, names);
+    certify_list_good(certify, names);
     return true;
 }
 
@@ -170,17 +171,17 @@ static bool battery_takes(const void *context, const struct node_run *node_run)
     return !battery->takes || battery->takes(battery, node_run);
 }
 
-/* As certify_good(), but only the nodes that the battery tests. */
+/* As certify_list_good(), but only the nodes that the battery tests. */
 static size_t battery_nodes(struct certify *certify, const struct battery *battery,
                             struct hostlist *names)
 {
-    certify_good(certify, names);
+    certify_list_good(certify, names);
     hostlist_clear(names);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 
-        node_run->is_asked &= battery_takes(battery, node_run);
-        if (node_run->is_asked)
+        node_run->is_selected &= battery_takes(battery, node_run);
+        if (node_run->is_selected)
             hostlist_append(names, node_run->name);
     }
     return names->count;

@@ -145,8 +145,8 @@ static void answers_read(struct certify *certify, size_t first)
                                         ? certify_node_run(certify, record->node)
                                         : NULL;
 
-        if (node_run && record->verdict != VERDICT_NONE && node_run->answer == 0)
-            node_run->answer = i + 1;
+        if (node_run && record->verdict != VERDICT_NONE && node_run->certificate_record == 0)
+            node_run->certificate_record = i + 1;
         else if (node_run && record->metric && record->message &&
                  catalog_is_metric(record->metric, METRIC_LEVEL))
             node_run->certified_level = certificate_level(record->message);
@@ -176,7 +176,9 @@ static void part_issue(struct certify *certify, const struct request_part *part)
     for (size_t i = 0; i < part->nodes.count; i++) {
         struct node_run *node_run = certify_node_run(certify, part->nodes.names[i]);
         const struct record *record =
-            node_run->answer > 0 ? RECORD_AT(&certify->records, node_run->answer - 1) : NULL;
+            node_run->certificate_record > 0
+                ? RECORD_AT(&certify->records, node_run->certificate_record - 1)
+                : NULL;
 
         if (record && record->verdict == VERDICT_PASS)
             certified(certify, node_run, kept_until(record));
@@ -264,7 +266,7 @@ static time_t limit_of(const struct node_run *node_run, time_t failed)
 {
     time_t revoked = revocation_read(node_run->slurm->comment);
 
-    if (!certify_is_held(node_run))
+    if (!certify_is_available(node_run))
         return 0;
     if (certify_loses_certificate(node_run))
         return ALL_ISSUED;

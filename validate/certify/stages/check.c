@@ -29,7 +29,7 @@ static void refusals_find(struct certify *certify, size_t first)
                 : NULL;
 
         if (node_run && refused_explains((time_t)record->value, node_run->slurm->reason_time))
-            node_run->refusal = i + 1;
+            node_run->refusal_record = i + 1;
     }
 }
 
@@ -43,12 +43,13 @@ static void refusals_attribute(struct certify *certify, size_t first)
         struct node_run *node_run = &certify->node_runs[i];
         char text[256];
 
-        if (!node_run->plan.needs_gate_refusal || !node_run->is_asked)
+        if (!node_run->plan.needs_gate_refusal || !node_run->is_selected)
             continue;
-        if (node_run->refusal > 0) {
+        if (node_run->refusal_record > 0) {
             node_run->plan.needs_gate_refusal = false;
-            certify_note(certify, "%s was drained by muster's gate: %s", node_run->name,
-                         text_of(RECORD_AT(&certify->records, node_run->refusal - 1)->message));
+            certify_note(
+                certify, "%s was drained by muster's gate: %s", node_run->name,
+                text_of(RECORD_AT(&certify->records, node_run->refusal_record - 1)->message));
             continue;
         }
         snprintf(text, sizeof text,
@@ -64,7 +65,7 @@ static void refusals_attribute(struct certify *certify, size_t first)
 static void accelerators_note(struct certify *certify, size_t first)
 {
     for (size_t i = 0; i < certify->count; i++)
-        certify->node_runs[i].has_accelerator &= !certify->node_runs[i].is_asked;
+        certify->node_runs[i].has_accelerator &= !certify->node_runs[i].is_selected;
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
@@ -80,7 +81,7 @@ static void run(struct certify *certify)
 {
     struct hostlist names = {0}, silent = {0};
     char text[256];
-    size_t asked = certify_good(certify, &names), first;
+    size_t asked = certify_list_good(certify, &names), first;
     struct error err = {""};
     int rv;
 
@@ -105,7 +106,7 @@ static void run(struct certify *certify)
         if (silent.count < names.count || i == CERTIFY_TRIES || !certify_allocate_again(certify))
             break;
         hostlist_clear(&silent);
-        asked = certify_good(certify, &names);
+        asked = certify_list_good(certify, &names);
         if (asked == 0)
             goto done;
     }
@@ -115,7 +116,7 @@ static void run(struct certify *certify)
     certify_apply_verdicts(certify, STAGE_CHECK, first, VERDICT_NONE);
     /* what a silent node seems to lack it may only have failed to report */
     for (size_t i = 0; i < silent.count; i++)
-        certify_node_run(certify, silent.names[i])->is_asked = false;
+        certify_node_run(certify, silent.names[i])->is_selected = false;
     refusals_attribute(certify, first);
     certify_compare(certify, first);
     certify_peers(certify, first);

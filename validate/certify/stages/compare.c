@@ -12,11 +12,11 @@
 
 /* host.config: compares the facts that muster check reported over the nodes. */
 
-static bool is_asked(const void *context, const char *node)
+static bool is_selected(const void *context, const char *node)
 {
     const struct node_run *node_run = certify_node_run(context, node);
 
-    return node_run && node_run->is_asked;
+    return node_run && node_run->is_selected;
 }
 
 static void deviation_report(struct certify *certify, const struct deviation *deviation)
@@ -95,8 +95,8 @@ void certify_duplicates(struct certify *certify, size_t first)
     size_t count = 0, nodes = 0;
     int found = -1;
 
-    if (identities_take(&certify->records, first, is_asked, certify, &identities, &count, &nodes) ==
-        0)
+    if (identities_take(&certify->records, first, is_selected, certify, &identities, &count,
+                        &nodes) == 0)
         found = duplicates_find(identities, count, nodes, &duplicates);
     if (found >= 0 && hosts_differ(identities, count, host_note, certify) < 0)
         found = -1;
@@ -120,8 +120,8 @@ void certify_compare(struct certify *certify, size_t first)
         certify_note(certify, "%s; nodes are compared with their majority", err.text);
         certify->has_fault = true;
     }
-    if (comparison_make(&comparison, &certify->records, first, is_asked, certify, &certify->cluster,
-                        certify->conf.compare_by, &err) != 0) {
+    if (comparison_make(&comparison, &certify->records, first, is_selected, certify,
+                        &certify->cluster, certify->conf.compare_by, &err) != 0) {
         certify_note(certify, "host.config: %s", err.text);
         certify->has_fault = true;
     }

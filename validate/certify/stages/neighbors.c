@@ -159,7 +159,7 @@ int certify_neighbors(struct certify *certify, struct subnet *subnet, struct err
     int rv;
 
     if (certify_stop || listeners_find(certify, &listeners) == 0 ||
-        certify_good(certify, &names) == 0) {
+        certify_list_good(certify, &names) == 0) {
         hostlist_clear(&names);
         hostlist_clear(&listeners);
         error_set(err, "no node runs lldpd");

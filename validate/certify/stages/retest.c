@@ -22,8 +22,8 @@ void certify_suspect(struct certify *certify, size_t first)
         const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
 
-        if (!node_run || !node_run->is_asked || node_run->is_suspect || !certify_is_death(record) ||
-            !outcome_is_good(&node_run->outcome))
+        if (!node_run || !node_run->is_selected || node_run->is_suspect ||
+            !certify_is_death(record) || !outcome_is_good(&node_run->outcome))
             continue;
         node_run->is_suspect = true;
         text_put(node_run->suspicion, sizeof node_run->suspicion, "%s",
@@ -117,7 +117,7 @@ static void slurmd_query(struct certify *certify, struct node_run *suspect,
 {
     certify_reach_again(certify, names, stage);
     suspect->is_suspect = outcome_is_good(&suspect->outcome);
-    certify_drop_silent(certify);
+    certify_drain_silent(certify);
 }
 
 /* Runs the stage's program on the two alone. Returns whether the suspicion has ended. */
@@ -134,7 +134,7 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
     hostlist_append(&names, partner->name); /* rank 0 is there: it reports the other one's end */
     hostlist_append(&names, suspect->name);
     for (size_t i = 0; i < certify->count; i++)
-        certify->node_runs[i].is_asked =
+        certify->node_runs[i].is_selected =
             &certify->node_runs[i] == suspect || &certify->node_runs[i] == partner;
     progress_doing(&certify->progress, "%s again, alone with %s", suspect->name, partner->name);
     rv = names.count == 2 ? runner->run(certify, &names, &first, runner->context) : -1;
@@ -202,7 +202,7 @@ void certify_retest(struct certify *certify, enum stage stage, size_t asked, cer
         certify_reach_again(certify, &names, stage);
         for (size_t i = 0; i < certify->count; i++)
             certify->node_runs[i].is_suspect &= outcome_is_good(&certify->node_runs[i].outcome);
-        certify_drop_silent(certify);
+        certify_drain_silent(certify);
     }
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];

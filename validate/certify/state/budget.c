@@ -28,7 +28,7 @@ struct budget_work budget_work_make(enum certify_level level, size_t nodes, int 
     int all = nodes < 2 ? 0 : (int)(nodes - 1 + nodes % 2);
 
     work.rounds = times * (confidence > 0 ? schedule_rounds_for((int)nodes, confidence) : all);
-    work.second = schedule_rounds_for((int)nodes, SCHEDULE_SECOND_CONFIDENCE);
+    work.all_rail_rounds = schedule_rounds_for((int)nodes, SCHEDULE_SECOND_CONFIDENCE);
     return work;
 }
 
@@ -38,9 +38,9 @@ static int by_machine(const void *left, const void *right)
                   ((const struct budget_machine *)right)->boot_id);
 }
 
-void budget_share(struct budget_work *work, struct budget_machine *machines, size_t count)
+void budget_apply_sharing(struct budget_work *work, struct budget_machine *machines, size_t count)
 {
-    double at_work = 0;
+    double active = 0;
 
     qsort(machines, count, sizeof *machines, by_machine);
     for (size_t i = 0, end; i < count; i = end) {
@@ -50,16 +50,16 @@ void budget_share(struct budget_work *work, struct budget_machine *machines, siz
                           strcmp(machines[end].boot_id, machines[i].boot_id) == 0;)
             end++;
         nodes = (double)(end - i);
-        at_work += nodes > 1 ? fmin(nodes, SPLIT_RANKS_PER_PROCESSOR * processors) : 1;
+        active += nodes > 1 ? fmin(nodes, SPLIT_RANKS_PER_PROCESSOR * processors) : 1;
         if (nodes > 1)
-            work->crowd = fmax(work->crowd, nodes / processors);
-        work->turns = fmax(work->turns, nodes);
+            work->oversubscription = fmax(work->oversubscription, nodes / processors);
+        work->nodes_per_machine = fmax(work->nodes_per_machine, nodes);
     }
-    if (work->pairs_at_once == 0 && at_work < (double)count)
-        work->pairs_at_once = (int)fmax(at_work / 2, 1);
+    if (work->pairs_at_once == 0 && active < (double)count)
+        work->pairs_at_once = (int)fmax(active / 2, 1);
 }
 
-void budget_split(struct budget_work *work, const struct split_limits *limits)
+void budget_apply_limits(struct budget_work *work, const struct split_limits *limits)
 {
     const struct schedule_request request = {.kind = SCHEDULE_PAIRS,
                                              .node_count = (int)work->nodes,
@@ -93,29 +93,31 @@ static double links_s(const struct budget_work *work)
     int pairs = (int)(work->nodes / 2), at_once = work->pairs_at_once;
     int sub_rounds = at_once > 0 && at_once < pairs ? (pairs + at_once - 1) / at_once : 1;
     double rail_s = BUDGET_RAIL_S[work->level], splits = fmax(sub_rounds, work->sub_rounds);
-    double crowd = fmin(work->crowd / BUDGET_SHARED_RAIL_NODES, 1);
-    double alone_s = rail_s * (1 + (BUDGET_SHARED_RAIL - 1) * crowd);
+    double oversubscription = fmin(work->oversubscription / BUDGET_SHARED_RAIL_NODES, 1);
+    double alone_s = rail_s * (1 + (BUDGET_SHARED_RAIL - 1) * oversubscription);
 
-    return 1 + splits * (work->rounds * alone_s * work->rails + work->second * rail_s);
+    return 1 + splits * (work->rounds * alone_s * work->rails + work->all_rail_rounds * rail_s);
 }
 
 double budget_estimate_s(const struct budget_work *work, enum stage stage)
 {
     enum certify_level level = work->level;
     double nodes_s = BUDGET_NODE_S[level] * (double)work->nodes;
-    double crowd = work->crowd * (double)work->nodes;
+    double oversubscription = work->oversubscription * (double)work->nodes;
 
     switch (stage) {
     case STAGE_LAUNCH:
-        return BUDGET_LAUNCH_S[level] + nodes_s + BUDGET_SHARED_LAUNCH_S * crowd;
+        return BUDGET_LAUNCH_S[level] + nodes_s + BUDGET_SHARED_LAUNCH_S * oversubscription;
     case STAGE_HOST:
-        return BUDGET_HOST_S[level] * fmin(fmax(work->turns, 1), HOST_TURNS_MOST) + nodes_s;
+        return BUDGET_HOST_S[level] * fmin(fmax(work->nodes_per_machine, 1), HOST_TURNS_MOST) +
+               nodes_s;
     case STAGE_GPU:
         return work->gpus > 0 ? BUDGET_GPU_S[level] * (double)work->gpus + nodes_s : 0;
     case STAGE_LINKS:
         return links_s(work);
     case STAGE_COLLECTIVES:
-        return BUDGET_COLLECTIVES_S[level] + nodes_s + BUDGET_SHARED_COLLECTIVES_S * crowd;
+        return BUDGET_COLLECTIVES_S[level] + nodes_s +
+               BUDGET_SHARED_COLLECTIVES_S * oversubscription;
     case STAGE_TRAIN:
         return BUDGET_TRAIN_S[level] > 0 ? BUDGET_TRAIN_S[level] + nodes_s : 0;
     default:
@@ -129,7 +131,7 @@ double budget_limit_s(const struct budget_work *work, enum stage stage, double w
     double limit_s;
 
     if (stage != STAGE_LINKS) /* the others do as much as their limit has time for */
-        own.crowd = 0;
+        own.oversubscription = 0;
     limit_s =
         fmax(BUDGET_LEAST_LIMIT_S[work->level], BUDGET_PATIENCE * budget_estimate_s(&own, stage));
 

@@ -16,13 +16,14 @@ struct split_limits;
 struct budget_work {
     enum certify_level level;
     size_t nodes;
-    int rails;          /* of a node */
-    int pairs_at_once;  /* 0: all pairs of a round */
-    int rounds, second; /* rounds: of single rails; second: of all rails of a pair at once */
-    int sub_rounds;     /* sub-rounds per round, by limits of leaves and uplinks; 0: no limits */
-    double crowd;       /* most nodes per processor, of machines with several nodes; 0: none */
-    double turns;       /* most nodes on one machine; 0: one */
-    long gpus;          /* most GPUs of a node */
+    int rails;         /* of a node */
+    int pairs_at_once; /* 0: all pairs of a round */
+    int rounds,
+        all_rail_rounds; /* rounds: of single rails; second: of all rails of a pair at once */
+    int sub_rounds;      /* sub-rounds per round, by limits of leaves and uplinks; 0: no limits */
+    double oversubscription; /* most nodes per processor, of machines with several nodes; 0: none */
+    double nodes_per_machine; /* most nodes on one machine; 0: one */
+    long gpus;                /* most GPUs of a node */
 };
 
 /* The machine of a node; several nodes may share one. */
@@ -42,11 +43,11 @@ struct budget_work budget_work_make(enum certify_level level, size_t nodes, int 
 
 /* Accounts for nodes that share machines: how many pairs can run at once, and how much slower they
  * are. machines: [count], that of each node; sorted here. */
-void budget_share(struct budget_work *work, struct budget_machine *machines, size_t count);
+void budget_apply_sharing(struct budget_work *work, struct budget_machine *machines, size_t count);
 
 /* Accounts for limits of leaves and uplinks, which split rounds. limits->blocks: the leaf of each
  * node. If memory is out, no limits are assumed. */
-void budget_split(struct budget_work *work, const struct split_limits *limits);
+void budget_apply_limits(struct budget_work *work, const struct split_limits *limits);
 
 /* Returns about how many seconds a stage takes if all is well, for STAGE_LAUNCH to STAGE_TRAIN;
  * else 0. */

@@ -113,7 +113,7 @@ static void leaf_limits_apply(const struct certify *certify, struct budget_work 
     }
     limits.uplink_pairs = uplink_pairs = certify_uplink_pairs(certify, &names);
     if (blocks && (limits.leaf_pairs > 0 || uplink_pairs))
-        budget_split(work, &limits);
+        budget_apply_limits(work, &limits);
     hostlist_clear(&names);
     free(uplink_pairs);
     free(blocks);
@@ -133,7 +133,7 @@ struct budget_work certify_work(const struct certify *certify, size_t nodes)
             work.gpus = node_run->gpus;
     }
     if (machines)
-        budget_share(&work, machines, machines_read(certify, machines));
+        budget_apply_sharing(&work, machines, machines_read(certify, machines));
     free(machines);
     leaf_limits_apply(certify, &work);
     return work;

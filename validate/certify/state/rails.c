@@ -33,7 +33,7 @@ void certify_rails_note(struct certify *certify, size_t first)
 
         enum fault_code code = record_code(record);
 
-        if (node_run && node_run->is_asked && record->verdict == VERDICT_FAIL && record->part &&
+        if (node_run && node_run->is_selected && record->verdict == VERDICT_FAIL && record->part &&
             (code == FAULT_LINK_DOWN || code == FAULT_ADDRESS_MISSING) &&
             !hostlist_contains(&node_run->unusable, record->part))
             hostlist_append(&node_run->unusable, record->part);

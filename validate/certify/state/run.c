@@ -52,23 +52,23 @@ struct node_run *certify_node_run(const struct certify *certify, const char *nam
     return place < 0 ? NULL : &certify->node_runs[place];
 }
 
-size_t certify_good(struct certify *certify, struct hostlist *names)
+size_t certify_list_good(struct certify *certify, struct hostlist *names)
 {
     hostlist_clear(names);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 
-        node_run->is_asked = !certify_stop && node_run->is_in_job && !node_run->is_suspect &&
-                             outcome_is_good(&node_run->outcome);
-        if (node_run->is_asked)
+        node_run->is_selected = !certify_stop && node_run->is_in_job && !node_run->is_suspect &&
+                                outcome_is_good(&node_run->outcome);
+        if (node_run->is_selected)
             hostlist_append(names, node_run->name);
     }
     return names->count;
 }
 
-bool certify_is_held(const struct node_run *node_run)
+bool certify_is_available(const struct node_run *node_run)
 {
-    return node_run->is_in_job && !node_run->is_silent && !node_run->is_missed;
+    return node_run->is_in_job && !node_run->is_silent && !node_run->lacks_certificate_job;
 }
 
 bool certify_is_untested(const struct node_run *node_run)

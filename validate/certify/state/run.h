@@ -68,12 +68,12 @@ struct node_run {
     bool has_accelerator; /* as muster check found; before the check, as Slurm says */
     bool lacks_gpus;      /* the job has not all of its GPUs: gres_is_explicit() */
     bool is_in_job;
-    bool is_asked;   /* among the nodes of the last certify_good() */
-    bool is_resumed; /* its drain was lifted by us */
-    bool is_partner; /* chosen only as another's partner */
-    bool is_silent;  /* it stopped answering while it was in the job */
-    bool is_cut_off; /* this host cannot reach it, but the controller does not miss it */
-    bool is_missed;  /* it was not available for the job of the certificates */
+    bool is_selected;           /* among the nodes of the last certify_list_good() */
+    bool is_resumed;            /* its drain was lifted by us */
+    bool is_partner;            /* chosen only as another's partner */
+    bool is_silent;             /* it stopped answering while it was in the job */
+    bool is_cut_off;            /* this host cannot reach it, but the controller does not miss it */
+    bool lacks_certificate_job; /* it was not available for the job of the certificates */
     bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
     char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
     enum fault_code suspect_code;
@@ -84,12 +84,12 @@ struct node_run {
     double rail_mbps;         /* its worst rail's bandwidth; NAN: not measured */
     char certified_until[32]; /* "": it has no certificate of this run, and kept none */
     time_t certified_until_s;
-    int certified_level;      /* certificate_level(): above the run's if it kept the one it had */
-    bool is_revoked;          /* it reported that its certificate is gone */
-    time_t revoke_until;      /* revoke certificates issued until then; 0: none, -1: all */
-    size_t refusal, answer;   /* 1 + the index of the record: that its gate refused a job, and of
-                                 its certificate; 0: none */
-    bool has_addresses;       /* muster check reported them: certify_peers() */
+    int certified_level; /* certificate_level(): above the run's if it kept the one it had */
+    bool is_revoked;     /* it reported that its certificate is gone */
+    time_t revoke_until; /* revoke certificates issued until then; 0: none, -1: all */
+    size_t refusal_record, certificate_record; /* 1 + the index of the record: that its gate refused
+                               a job, and of its certificate; 0: none */
+    bool has_addresses;                        /* muster check reported them: certify_peers() */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };
@@ -156,15 +156,15 @@ void certify_note(struct certify *certify, const char *format, ...)
 /* Returns the node run of that name; NULL if name is NULL or no node of the run. */
 struct node_run *certify_node_run(const struct certify *certify, const char *name);
 /* Replaces names by the nodes of the job that have no fault so far and are no suspects, and sets
- * is_asked for exactly these. Release names with hostlist_clear(). Returns their number; 0 if the
- * run was stopped. */
-size_t certify_good(struct certify *certify, struct hostlist *names);
+ * is_selected for exactly these. Release names with hostlist_clear(). Returns their number; 0 if
+ * the run was stopped. */
+size_t certify_list_good(struct certify *certify, struct hostlist *names);
 /* Returns whether a step that ended with a status of the battery completed on all its nodes, by its
  * records since first. */
 bool certify_is_complete(const struct certify *certify, size_t first);
 /* Returns whether the node was in all jobs so far and answers, faulty or not. One that does not
  * answer would only hold up a step. */
-bool certify_is_held(const struct node_run *node_run);
+bool certify_is_available(const struct node_run *node_run);
 /* Returns whether Slurm or somebody else has taken the node out of service: it is not tested. A
  * failed prolog of the site says nothing against its node. */
 bool certify_is_untested(const struct node_run *node_run);

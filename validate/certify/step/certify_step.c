@@ -207,7 +207,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         return -1;
     if (output.has_lost && !certify_stop) /* finds the others that are gone */
         certify_reach_again(certify, step->nodes, step->stage);
-    certify_drop_silent(certify);
+    certify_drain_silent(certify);
     if (!output.has_memory)
         return error_set(err, "out of memory for the records of %s", step->program[0]);
     if (result.end == PROCESS_TIMED_OUT) {

@@ -22,7 +22,7 @@ static bool is_sources(const struct certify *certify, const struct record *recor
                                           ? certify_node_run(certify, record->node)
                                           : NULL;
 
-    return node_run && node_run->is_asked && outcome_is_good(&node_run->outcome);
+    return node_run && node_run->is_selected && outcome_is_good(&node_run->outcome);
 }
 
 /* Notes the good nodes whose addresses are not known: connections of any host are accepted then,
@@ -35,7 +35,8 @@ static bool is_complete(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
-        if (!node_run->has_addresses && node_run->is_asked && outcome_is_good(&node_run->outcome))
+        if (!node_run->has_addresses && node_run->is_selected &&
+            outcome_is_good(&node_run->outcome))
             hostlist_append(&names, node_run->name);
     }
     is_complete = names.count == 0;

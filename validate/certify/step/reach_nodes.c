@@ -157,7 +157,7 @@ void certify_reach_last(struct certify *certify)
 {
     struct hostlist names = {0};
 
-    if (certify_good(certify, &names) > 0)
+    if (certify_list_good(certify, &names) > 0)
         certify_reach_again(certify, &names, STAGE_CERTIFICATE);
     hostlist_clear(&names);
 }

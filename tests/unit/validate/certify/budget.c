@@ -80,8 +80,9 @@ static double leaf_limited_s(int leaf_pairs, int uplink_pairs)
 
     for (int i = 0; i < 128; i++)
         blocks[i] = i / 32;
-    budget_split(&work, &(struct split_limits){
-                            .leaf_pairs = leaf_pairs, .uplink_pairs = of_leaves, .blocks = blocks});
+    budget_apply_limits(&work, &(struct split_limits){.leaf_pairs = leaf_pairs,
+                                                      .uplink_pairs = of_leaves,
+                                                      .blocks = blocks});
     return budget_estimate_s(&work, STAGE_LINKS);
 }
 
@@ -116,7 +117,7 @@ static struct budget_work shared_machine_work(size_t nodes, size_t alone, int pr
         snprintf(names[i], sizeof names[i], "m%zu", i < alone ? i : 64);
         machines[i] = (struct budget_machine){names[i], processors};
     }
-    budget_share(&work, machines, nodes);
+    budget_apply_sharing(&work, machines, nodes);
     return work;
 }
 
@@ -128,9 +129,9 @@ static void test_shared_machines(void)
     struct budget_machine unknown[] = {{"", 2}, {"", 2}, {"", 2}, {"", 2}};
 
     is_int(own.pairs_at_once, 0, "each node on its own machine: all pairs at once");
-    is_near(own.crowd, 0, 0, "... no node shares a processor");
+    is_near(own.oversubscription, 0, 0, "... no node shares a processor");
     is_int(all.pairs_at_once, 4, "64 nodes on two processors: 8 ranks at once");
-    is_near(all.crowd, 32, 0, "... 32 nodes share a processor");
+    is_near(all.oversubscription, 32, 0, "... 32 nodes share a processor");
     is_int(mixed.pairs_at_once, 0, "8 of 64 nodes on two processors: all at once");
     /* measured for 64 nodes: links 163 s, collectives 67 s; for 32 nodes: 60 s and 18 s */
     ok(budget_estimate_s(&all, STAGE_LINKS) > 110 && budget_estimate_s(&all, STAGE_LINKS) < 250,
@@ -145,9 +146,9 @@ static void test_shared_machines(void)
        "... the links of 32 nodes about half as long");
     is_near(budget_limit_s(&all, STAGE_COLLECTIVES, 0), budget_limit_s(&own, STAGE_COLLECTIVES, 0),
             0, "collectives get no more time for it: they run as many cases as time allows");
-    budget_share(&wanted, unknown, 4);
+    budget_apply_sharing(&wanted, unknown, 4);
     is_int(wanted.pairs_at_once, 1, "the number of pairs that the site sets is used");
-    is_near(wanted.crowd, 0, 0, "each unknown machine counts as its own");
+    is_near(wanted.oversubscription, 0, 0, "each unknown machine counts as its own");
 }
 
 int main(void)

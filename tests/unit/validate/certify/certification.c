@@ -2035,7 +2035,8 @@ static void revokes_certificates_of_nodes_that_are_down(void)
 {
     setup.dead = "n3";
     run();
-    ok(certify_node_run(&certify, "n3")->is_missed, "a node that is down and completing is missed");
+    ok(certify_node_run(&certify, "n3")->lacks_certificate_job,
+       "a node that is down and completing is missed");
     ok(slurm.nodes[2].has_certificate && revocation_read(slurm.nodes[2].comment) != 0,
        "... its remaining certificate is revoked in its Comment");
     ok(has_note("n3 did not remove its certificate; it is revoked"), "... a note says so");
@@ -3351,7 +3352,7 @@ static void test_estimates(void)
     work = certify_work(&made_certify, 3);
     is_int(work.rails, 3, "... else the largest number of a node");
     is_int(work.gpus, 8, "... GPUs of nodes with an accelerator are counted");
-    is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine oversubscribe it");
+    is_near(work.oversubscription, 1.5, 1e-9, "... nodes that share a machine oversubscribe it");
     is_int(work.sub_rounds, 0, "... without leaf limits there are no sub-rounds");
     made_certify.cluster.leaf_count = 2;
     ok(!certify_uplink_pairs(&made_certify, &none), "... without other jobs uplinks have no limit");
@@ -3364,7 +3365,8 @@ static void test_estimates(void)
     made_certify.conf.leaf_concurrency = 1;
     is_int(certify_work(&made_certify, 3).sub_rounds, 1, "... LeafConcurrency makes sub-rounds");
     runs[0].outcome.verdict = VERDICT_FAIL;
-    is_near(certify_work(&made_certify, 2).crowd, 1, 1e-9, "... nodes that failed are not counted");
+    is_near(certify_work(&made_certify, 2).oversubscription, 1, 1e-9,
+            "... nodes that failed are not counted");
     name_index_clear(&made_certify.by_name);
     records_clear(&made_certify.records);
 }

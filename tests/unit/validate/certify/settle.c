@@ -541,7 +541,7 @@ static void drains_none_while_another_run_decides(void)
     run_begin();
     run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
-    certify_drop_silent(&run);
+    certify_drain_silent(&run);
     ok(!node_runs[1].is_decided, "a silent node is decided later");
     lock_reason = 0;
     certify_drains_decide(&run);
@@ -707,7 +707,7 @@ static void lifts_a_drain_that_a_gate_may_explain(void)
     for (int i = 0; i < 2; i++)
         snprintf(i == 0 ? controller[4].reason : cluster_nodes[4].reason,
                  sizeof controller[4].reason, "Prolog error");
-    node_runs[4].plan.wants_refusal = true;
+    node_runs[4].plan.needs_gate_refusal = true;
     is_int(drains_lift("n5"), 0, "a failed prolog's drain, unchanged since the run began");
     is_int(controller[4].resumes, 1, "... is lifted");
     run_begin();
@@ -755,7 +755,7 @@ static void counts_silent_drains_without_slurmctld(void)
     run_begin();
     run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
-    certify_drop_silent(&run);
+    certify_drain_silent(&run);
     ok(controller[1].is_drained && !controller[8].is_drained, "a silent node is drained first");
     ok(controller[1].is_down_noted, "... and is noted to be set down, as its job does not end");
     snprintf(expected, sizeof expected, "n2 drained: %s\n", controller[1].reason);
@@ -775,11 +775,11 @@ static void drops_only_silent_nodes(void)
     run_begin();
     run.conf.drain_cap_percent = 100;
     node_runs[2].is_silent = node_runs[2].is_cut_off = true;
-    certify_drop_silent(&run);
+    certify_drain_silent(&run);
     is_int(operation_count, 0, "while all nodes answer, or may be cut off alone, none is dropped");
     node_runs[1].is_silent = node_runs[6].is_silent = true;
     for (int i = 0; i < 2; i++)
-        certify_drop_silent(&run);
+        certify_drain_silent(&run);
     for (int i = 0; i < NODES; i++)
         is_int(node_runs[i].is_decided, i == 1 || i == 6, "%s %s", names[i],
                i == 1 || i == 6 ? "is silent and decided about" : "is decided about later");
@@ -874,7 +874,7 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     set_silent(0, true);
     set_silent(6, false);
     set_silent(9, false);
-    certify_drop_silent(&run);
+    certify_drain_silent(&run);
     is_int(controller[0].drains, 0,
            "one of three nodes cut off together is missed: it is not drained");
     is_int(outcome_tested(&node_runs[0].outcome), VERDICT_UNKNOWN, "... it is unknown");
@@ -886,7 +886,7 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     node_runs[6].outcome = node_runs[0].outcome;
     set_silent(0, true);
     set_silent(6, false);
-    certify_drop_silent(&run);
+    certify_drain_silent(&run);
     is_int(controller[0].drains, 1, "with only two cut off, the missed one is drained");
     is_int(controller[6].drains, 0, "... the other one is not");
     set_silent(6, true);

@@ -178,7 +178,7 @@ static void test_leaves(void)
            "without a topology only the whole cluster counts");
     for (int i = 0; i < 4; i++)
         nodes[i].leaf = 0;
-    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_ALIKE,
+    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_COMMON_FAULT,
            "with four nodes on a leaf the second one takes its drain back");
     nodes[0].leaf = 1;
     is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS,

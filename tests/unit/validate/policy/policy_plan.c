@@ -175,7 +175,7 @@ static void test_roles(void)
                "a node in an unknown state is left alone");
     node = idle_node();
     node.is_completing = true;
-    check_role(&node, false, ROLE_LEAVE, "", "a job is still completing",
+    check_role(&node, false, ROLE_SKIP, "", "a job is still completing",
                "a node is left alone while a job completes there");
 }
 

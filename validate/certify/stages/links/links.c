@@ -308,7 +308,7 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
             return false;
         drop_verdicts(&certify->records, *first);
         certify_reach_again(certify, names, STAGE_LINKS);
-        certify_drop_silent(certify);
+        certify_drain_silent(certify);
         for (size_t i = 0; i < names->count; i++)
             if (is_lost(context, names->names[i]))
                 return false;
@@ -336,7 +336,7 @@ static void self_report_apply(void *context, const char *node, enum verdict verd
 
     if (verdict == VERDICT_WARN && record->code == FAULT_LINK_LOST)
         verdict = VERDICT_UNKNOWN;
-    if (node_run && node_run->is_asked && !node_run->is_suspect && !certify_is_death(record))
+    if (node_run && node_run->is_selected && !node_run->is_suspect && !certify_is_death(record))
         outcome_note(&node_run->outcome, STAGE_LINKS,
                      certify_rails_verdict(context, node_run, record->part, verdict),
                      record_code(record), record->test, record->part, record->message);
@@ -411,7 +411,7 @@ static int links_pair(struct certify *certify, const struct hostlist *names, siz
 static void run(struct certify *certify)
 {
     struct hostlist names = {0};
-    size_t asked = certify_good(certify, &names), first = 0;
+    size_t asked = certify_list_good(certify, &names), first = 0;
     struct certify_tries tries = {.begin = clock_s()};
     struct error err = {""};
 
