@@ -30,7 +30,7 @@ static char *copy(const char *text)
     return strdup(text ? text : "");
 }
 
-/* Copies a text that anybody may have written. */
+/* Copies text from an untrusted source. */
 static char *copy_clean(const char *text)
 {
     char *made = copy(text);
@@ -53,8 +53,8 @@ static int slurm_failed(struct error *err, const char *what)
     return -1;
 }
 
-/* Completes PATH by the location of libslurm, also if its functions are called through a table of
- * this program. */
+/* Adds the folder of Slurm's commands to PATH, found from libslurm's path. The address from dlsym()
+ * is in libslurm; &slurm_load_node may be in our PLT. */
 static void search_path_set(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "slurm_load_node");
@@ -81,7 +81,7 @@ int cluster_open(struct error *err)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        signal(SIGPIPE, SIG_IGN); /* it may say more than is read */
+        signal(SIGPIPE, SIG_IGN); /* the child may write more than we read */
         dup2(ends[1], 2);
         close(ends[0]);
         slurm_init(NULL);
@@ -174,7 +174,7 @@ static int reservations_load(struct cluster *cluster, struct error *err)
         bool is_later = info->start_time > now;
         const char *run;
 
-        /* a reservation that floats never begins */
+        /* a TIME_FLOAT reservation never begins */
         if (info->end_time < now || (is_later && info->flags & RESERVE_FLAG_TIME_FLOAT))
             continue;
         cluster->has_waiting |= names == &waiting;
@@ -187,7 +187,7 @@ static int reservations_load(struct cluster *cluster, struct error *err)
             struct cluster_node *node =
                 run || is_later ? cluster_node(cluster, more.names[k]) : NULL;
 
-            /* a run's reservation is in the future only by another head's clock */
+            /* a run's reservation begins later only if the clocks of two hosts differ */
             if (node && run)
                 node->is_in_run = true;
             else if (node && names == &others &&
@@ -235,7 +235,8 @@ static int partitions_load(struct cluster *cluster, struct error *err)
     return rv;
 }
 
-/* The value of Key= in a line of words Key=Value, cut at size. False when there is none. */
+/* Reads the value of Key= from a line of Key=Value words, truncated to size. Returns whether it
+ * exists. */
 static bool line_value(const char *line, const char *key, char *value, size_t size)
 {
     const char *found = line;
@@ -284,10 +285,10 @@ done:
     return rv;
 }
 
-/* Reads the topology from scontrol, a switch per line: libslurm would load the topology's plugin,
- * which from 24.11 on needs symbols that only Slurm's own commands have, and ends the process. No
- * topology, or one without switches, is not an error: the leaves stay unknown. If scontrol could
- * not be run they are unknown, too, and topology_err says why. */
+/* Reads the topology from scontrol, one switch per line. libslurm is no alternative: since 24.11
+ * its topology plugin needs symbols of Slurm's own commands and ends any other process. Without
+ * switches the leaves stay unknown, which is no error. If scontrol cannot run, topology_err says
+ * why. */
 static int topology_load(struct cluster *cluster, struct error *err)
 {
     static const char *const words[] = {"scontrol", "-o", "show", "topology", NULL};

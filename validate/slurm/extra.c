@@ -9,7 +9,7 @@
 
 static const char level_key[] = "muster_level", expires_key[] = "muster_expires";
 
-/* Prints the object with as few digits as keep the site's numbers exact: 0.1 stays 0.1. */
+/* Prints the object with the fewest digits that keep the site's numbers exact: 0.1 stays 0.1. */
 static char *dump(const json_t *object)
 {
     char *text = NULL;

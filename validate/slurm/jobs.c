@@ -43,8 +43,8 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
     return rv;
 }
 
-/* Returns the list with the sign before each of its parts, in place of the commas between them:
- * "+n[1-2],+m1", as scontrol has it for Nodes+=; malloc'd. NULL if memory is out. */
+/* Returns the list with the sign before each part, malloc'd: "+n[1-2],+m1", as scontrol sends it
+ * for Nodes+=. NULL if memory is out. */
 static char *list_add_signs(const char *list, char sign)
 {
     char *text = malloc(2 * strlen(list) + 2), *end = text;
@@ -63,7 +63,7 @@ static char *list_add_signs(const char *list, char sign)
     return text;
 }
 
-/* Returns whether slurmctld has taken the change. */
+/* Returns whether slurmctld accepted the change. */
 static bool waiting_update(resv_desc_msg_t *wanted, const struct hostlist *names,
                            const struct hostlist *changed)
 {
@@ -98,7 +98,7 @@ int cluster_update_waiting(const struct hostlist *names, const struct hostlist *
     if (!is_there) {
         rv = cluster_reserve(CLUSTER_WAITING, folded, NULL, 0, err);
     } else if (!waiting_update(&wanted, names, changed)) {
-        wanted.node_list = folded; /* before 23.02 only the whole list is taken */
+        wanted.node_list = folded; /* before 23.02 slurmctld accepts only the whole list */
         if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
             rv = error_set(err, "cannot put %s in reservation %s: %s", folded, CLUSTER_WAITING,
                            slurm_strerror(errno));
@@ -203,8 +203,7 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
 
 /* ---------------------------------------------------------------- what a job consists of */
 
-/* Adds the nodes of the text that are not among the names yet; a text of Slurm's has each name
- * once. */
+/* Adds the nodes in text that are not in names yet. Slurm lists each node once. */
 static int names_add(const char *text, struct hostlist *names, struct error *err)
 {
     struct hostlist more;
@@ -231,8 +230,7 @@ static long gpus_of(const char *text)
     return count;
 }
 
-/* Returns how many GPUs the step has on so many nodes, by its request or from its job without one.
- */
+/* Returns the step's GPUs on that many nodes, from its request or else from its tasks. */
 static long gpus_wanted(const job_step_info_t *step, size_t nodes)
 {
     long per_node = gpus_of(step->tres_per_node), all = gpus_of(step->tres_per_step);
@@ -266,9 +264,9 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
     return rv;
 }
 
-/* Sets how many GPUs the job has on each of the component's nodes, if these are no more than
- * wanted; else 0. wanted -1: in any case. Details are in the order of the job's nodes, and so are
- * the component's nodes, except where another step of it begins. */
+/* Sets the job's GPUs on each node of the component, or 0 if their sum exceeds wanted; wanted -1:
+ * no limit. GRES details follow the order of the job's nodes. So do the component's nodes, but the
+ * order restarts with each step. */
 static int gpus_find(const slurm_job_info_t *info, long wanted, struct cluster_component *component,
                      struct error *err)
 {

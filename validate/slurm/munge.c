@@ -16,9 +16,10 @@
 static const char default_socket[] = "/run/munge/munge.socket.2", key[] = "socket=";
 
 static char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* "": not watched */
-static bool is_gone;                                         /* and was waited for */
+static bool is_gone; /* munged did not return within the wait */
 
-/* Returns whether munged listens. One that is busy, or that this user may not use, does. */
+/* Returns whether munged listens. A busy munged counts as listening, and so does one that this user
+ * cannot access. */
 static bool listens(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -12,9 +12,9 @@
  * If nothing listens there, or it is not MUNGE, munge_wait() never fails. */
 void munge_set_socket(const char *auth_type, const char *auth_info);
 
-/* Returns 0 if requests can be made. If munged was there and has gone, waits until it is back, for
- * MUNGE_WAIT_S the first time and not at all after that; -1 with err, which says what to do, if it
- * stays away. */
+/* Returns 0 if requests can be made. If munged has stopped, waits up to MUNGE_WAIT_S for it, but
+ * only the first time. Returns -1 with err, which names the next step, if munged does not return.
+ */
 int munge_wait(struct error *err);
 
 #endif

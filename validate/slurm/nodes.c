@@ -166,7 +166,7 @@ void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *
             leaves[node->leaf].has_jobs = true;
     }
     for (size_t i = 0; i < cluster->leaf_count; i++) {
-        /* what is not known must not disturb anybody's job */
+        /* if unknown, assume that other jobs use the uplinks */
         int share = is_known ? leaves[i].nodes / UPLINK_NODES_PER_PAIR : 0;
         bool is_shared = !is_known || (leaves[i].is_run && leaves[i].has_jobs);
 

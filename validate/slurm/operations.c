@@ -5,8 +5,8 @@
 
 #include "validate/slurm/munge.h"
 
-/* Each request waits while this host's munged is restarted, and fails at once while munged is gone.
- * Its outputs are empty then, as after any other failure of its function. */
+/* Each request waits for a restart of the local munged, and fails at once if munged stays away. A
+ * failed request has empty outputs. */
 #define REQUEST(name, function, empty, parameters, arguments)                                      \
     static int name parameters                                                                     \
     {                                                                                              \

@@ -11,9 +11,8 @@
 #include "validate/slurm/show.h"
 #include "validate/slurm/step/step.h"
 
-/* All requests of a certify run to Slurm, and what policy reads: a table, so that a test can stand
- * in for the cluster and refuse any of them. Each entry is the function of that name in the header
- * that is named above it. */
+/* All requests of certify and policy to Slurm. A test replaces this table to simulate a cluster and
+ * to refuse requests. Each entry is the function of that name in the header named above it. */
 struct cluster_operations {
     /* cluster.h: queries */
     int (*open)(struct error *err);

@@ -35,12 +35,12 @@ static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 void release_conf_free(slurm_conf_t *conf);
 
-/* Returns whether nodes of a cloud that are powered down are hidden: earlier releases do so without
- * PrivateData=cloud, which later ones do not have. */
+/* Returns whether powered-down cloud nodes are hidden: old releases hide them without
+ * PrivateData=cloud; new releases lack that option. */
 bool release_hides_cloud(const slurm_conf_t *conf);
 
-/* Lets a job that names no nodes have any nodes of a topology of blocks, in segments of one node,
- * which came in 24.05 with topology/block. Returns whether this release can. */
+/* With topology/block, lets a job without named nodes use any nodes, in segments of one node (24.05
+ * and later). Returns whether this release supports it. */
 bool release_job_spread(job_desc_msg_t *job);
 
 /* Sets who requests the update; 26.05 finds that out itself. */
@@ -53,12 +53,12 @@ const char *release_node_extra(const node_info_t *node);
 /* extra stays the caller's and must live as long as update. */
 void release_node_set_extra(update_node_msg_t *update, char *extra);
 
-/* Appends to entries the environment of a step of MPI programs: against faults of this release's
- * mpi/pmix and, unless interface is NULL, to keep control traffic on it ("": on TCP). text: room
- * for the entries that name the interface. Returns how many were added, up to 6. */
+/* Appends the environment of an MPI step to entries: workarounds for mpi/pmix of this release and,
+ * unless interface is NULL, settings that keep control traffic on it ("": on TCP). text: storage
+ * for the entries with the interface. Returns how many were added, at most 6. */
 size_t release_mpi_environment(const char *interface, char text[2][128], const char **entries);
-/* Returns whether a daemon of that version, as "24.05.3", or NULL, is of an older release than
- * libslurm: it understands no request of libslurm, which does not know whom it speaks to. */
+/* Returns whether a daemon of that version ("24.05.3" or NULL) is older than libslurm. It then
+ * understands no request of libslurm, which always uses its own protocol version. */
 bool release_is_older(const char *version);
 /* Returns whether the slurmstepd of this release refuses connections of mpi/pmix at times: before
  * 23.02. */

@@ -6,9 +6,9 @@
 
 /* The certificate of a node that cannot be reached is revoked in the node's Comment, before what
  * the site has there: "[muster: certificates issued until 2026-11-20T16:13:20Z are revoked] rack
- * 7". Slurm keeps it over a resume by hand and over the node's next boot, where the reason of a
- * drain is gone. The node's health check, which slurmd runs before it registers, removes such a
- * certificate before the gate sees it, and so does the next certification. */
+ * 7". Slurm keeps Comment after a manual resume and after a boot, unlike the reason of a drain.
+ * slurmd runs the node's health check before it registers: the check removes a revoked certificate
+ * before the gate sees it. The next certification removes it too. */
 
 /* Returns the Comment with that revocation in place of any other, or with until 0 without one;
  * malloc'd, NULL if memory is out. */

@@ -9,14 +9,14 @@
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 
-/* The runs of muster certify that the controller knows, from any host. A run of root holds its
- * nodes by its reservation, which no user can make; its jobs show that it is alive, and where. */
+/* Certify runs known to the controller, started on any host. A run of root holds its nodes by a
+ * reservation, which users cannot create. Its jobs show that it is alive, and on which host. */
 
 struct cluster_run {
     char run[64];
     char host[64]; /* where it was started; "" without a job */
     time_t since;
-    bool has_job; /* without: it begins, ends, or was killed (retest.h) */
+    bool has_job; /* false: the run begins, ends, or was killed (retest.h) */
     struct hostlist nodes;
 };
 

@@ -6,8 +6,8 @@
 
 #include "lib/base/error.h"
 
-/* The configuration in force, as Slurm's own commands print it: the same text on all releases, and
- * a file of it is a test case. */
+/* The active configuration as Slurm's commands print it. The text is the same on all releases; a
+ * saved copy serves as a test case. */
 enum cluster_text {
     CLUSTER_CONFIG,       /* scontrol show config */
     CLUSTER_PARTITIONS,   /* scontrol -a -o show partition */
@@ -18,8 +18,7 @@ enum cluster_text {
     CLUSTER_TEXTS,
 };
 
-/* The columns, by the names of sacctmgr's option format=; some releases name them otherwise in the
- * first line of the text. */
+/* Columns for sacctmgr's option format=. Some releases print other names in the header line. */
 #define CLUSTER_QOS_COLUMNS                                                                        \
     "Name,Priority,Preempt,PreemptMode,PreemptExemptTime,GraceTime,Flags,MinTRES,MaxWall,"         \
     "MaxTRES,MaxTRESPerNode,MaxTRESPU,MaxTRESPA,MaxJobsPU,MaxJobsPA,MaxSubmitPU,MaxSubmitPA,"      \
@@ -31,8 +30,8 @@ enum cluster_text {
 /* "config", "partitions", ...: the name of a file that has that text. */
 const char *cluster_text_name(enum cluster_text what);
 
-/* Runs the command; cluster is the one whose associations are wanted. Returns 0 with a malloc'd
- * *text, or -1 with err: what the command said. */
+/* Runs the command. cluster: whose associations to list. Returns 0 with *text, malloc'd, or -1 with
+ * the command's message in err. */
 int cluster_show(enum cluster_text what, const char *cluster, char **text, struct error *err);
 
 /* One job by "scontrol -o show job"; id 0: all, a line each. As cluster_show(). */

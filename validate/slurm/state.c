@@ -7,10 +7,10 @@
 
 #include "validate/slurm/release.h"
 
-/* A node's state as one number of Slurm's: nothing here calls libslurm. */
+/* Decodes Slurm's state number of a node. Nothing here calls libslurm. */
 
-/* Returns why a node is absent by intent; NULL: it is not. A node that is about to go counts as
- * gone: a test would be cut off, and a job that is sent to a node without power turns it on. */
+/* Returns why a node is absent on purpose; NULL: it is not. A node that is about to go counts as
+ * absent: its test would be interrupted, and a job would power it on again. */
 static const char *absence(uint32_t state)
 {
     static const struct {
@@ -36,8 +36,8 @@ static const char *absence(uint32_t state)
     return NULL;
 }
 
-/* Returns whether another job has the whole block of the node, in a partition of Exclusive=TOPO: no
- * job starts here. */
+/* Returns whether a job in an Exclusive=TOPO partition holds the node's whole block: no other job
+ * starts here. */
 static bool is_blocked(uint32_t state)
 {
 #ifdef NODE_STATE_BLOCKED

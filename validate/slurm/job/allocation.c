@@ -17,8 +17,7 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/show.h"
 
-/* Refusals that hold for a user's jobs until the site changes something, and what that is; %s is
- * the user. */
+/* Permanent refusals, and the change that the site must make; %s is the user. */
 static const struct {
     int reason;
     const char *next;
@@ -53,8 +52,7 @@ static const char *refusal_next(int reason)
     return NULL;
 }
 
-/* For refusals without a reason of Slurm's, as a job_submit plugin's; but other failures look the
- * same. */
+/* For refusals without a Slurm reason, as by a job_submit plugin. Other failures look the same. */
 static const char plugin_next[] =
     "a job_submit plugin may have refused it, see slurmctld's log: it "
     "has to let jobs of %s pass that ask for whole nodes and name no "
@@ -75,9 +73,9 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
     return -1;
 }
 
-/* Reasons for which a job waits until the site changes something, and the refusal that each is.
- * Without EnforcePartLimits slurmctld accepts a job that it will never start, and it counts the
- * GPUs and memory of whole nodes only when it would start the job. */
+/* Pending reasons that only the site can clear, each with the matching refusal. Without
+ * EnforcePartLimits slurmctld accepts such a job and never starts it. It counts GPUs and memory of
+ * whole nodes only when the job could start. */
 #define LIMITS(name)                                                                               \
     {WAIT_ASSOC_##name, ESLURM_ACCOUNTING_POLICY},                                                 \
     {                                                                                              \
@@ -111,7 +109,7 @@ static const struct {
     {WAIT_PART_NODE_LIMIT, ESLURM_INVALID_NODE_COUNT},
 };
 
-/* Returns the refusal that the reason is; 0: the job may start yet. */
+/* Returns the refusal of a pending reason; 0: the job may still start. */
 static int never_start_refusal(uint32_t pending)
 {
     for (size_t i = 0; i < sizeof never_start / sizeof *never_start; i++)
@@ -125,11 +123,11 @@ static const char *user_name(const struct user *user)
     return user ? user->name : geteuid() == 0 ? "root" : "this user";
 }
 
-/* The job as the controller has it. */
+/* The job's state in slurmctld. */
 struct job_status {
     bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody canceled it */
     int refusal;                        /* Slurm's reason if the job will never start; else 0 */
-    char why[160];                      /* what the controller says of it; "" */
+    char why[160];                      /* the controller's message; "" */
 };
 
 static struct job_status job_status_of(uint32_t job_id)
@@ -155,7 +153,7 @@ static struct job_status job_status_of(uint32_t job_id)
     return job_status;
 }
 
-/* Reads why the job waits, as squeue prints it for a person; "" if that is not known. */
+/* Reads why the job waits, as squeue prints it; "" if unknown. */
 static void pending_read(uint32_t job_id, char *why, size_t size)
 {
     static const char key[] = " Reason=";
@@ -167,7 +165,7 @@ static void pending_read(uint32_t job_id, char *why, size_t size)
     free(text);
 }
 
-/* Writes what keeps the job from being ready; "" if that is not known. */
+/* Reads what keeps the job from being ready; "" if unknown. */
 static void reason_read(uint32_t job_id, char *reason, size_t size)
 {
     struct job_status job_status = job_status_of(job_id);
@@ -201,9 +199,8 @@ static void query_wait(const struct allocation_request *request, double begin)
     }
 }
 
-/* Returns after how many seconds the request is given up. A job that has begun gets more: its nodes
- * run their prologs, whose end slurmctld learns one by one. A node that keeps a job from beginning
- * is not waited for any longer. */
+/* Returns the time limit of the request in seconds. A started job gets more time: slurmctld learns
+ * the end of each node's prolog one by one. A job that has not started gets none. */
 static double limit_s(const struct allocation_request *request, int ready)
 {
     bool has_begun = ready > 0 && (ready & READY_JOB_STATE);
@@ -212,8 +209,8 @@ static double limit_s(const struct allocation_request *request, int ready)
            (has_begun ? (double)request->nodes->count / ALLOCATION_NODES_PER_S : 0);
 }
 
-/* Waits as salloc does, until the prologs have ended as well; a prolog that fails may end the job.
- * Returns as allocation_get(). */
+/* Waits until the job is ready and the prologs have ended, as salloc does. A failed prolog may end
+ * the job. Returns as allocation_get(). */
 static int wait_ready(const struct allocation_request *request, const char *nodes, uint32_t job_id,
                       double begin, struct error *err)
 {
@@ -284,8 +281,8 @@ static char *other_nodes_fold(const struct allocation_request *request)
     return folded;
 }
 
-/* In a topology of blocks, makes the job exclude the other nodes; else, or if memory is out, it
- * requires its own. */
+/* With topology/block, makes the job exclude the reservation's other nodes. Otherwise, or if memory
+ * is out, the job names its own nodes. */
 static void other_nodes_exclude(const struct allocation_request *request, job_desc_msg_t *job)
 {
     char *others =
@@ -301,8 +298,8 @@ static void other_nodes_exclude(const struct allocation_request *request, job_de
         free(others);
 }
 
-/* Returns the folded nodes, malloc'd, and fills the request for a job of them, whose exc_nodes and
- * tres_per_node are malloc'd as well; NULL with err. */
+/* Fills the job description; its exc_nodes and tres_per_node are malloc'd. Returns the folded
+ * nodes, malloc'd; NULL with err. */
 static char *job_desc_fill(const struct allocation_request *request, job_desc_msg_t *job,
                            struct error *err)
 {
@@ -320,7 +317,7 @@ static char *job_desc_fill(const struct allocation_request *request, job_desc_ms
     job->shared = JOB_SHARED_NONE;
     job->pn_min_memory = request->memory;
     job->time_limit = (uint32_t)request->minutes;
-    job->kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
+    job->kill_on_node_fail = 0; /* a lost node is a test result and must not end the job */
     job->work_dir = release_text("/");
     if (nodes && request->gpus > 0 &&
         asprintf(&job->tres_per_node, "gres/gpu:%ld", request->gpus) < 0)

@@ -21,8 +21,7 @@ typedef int as_user_fn(job_desc_msg_t *wanted, struct as_user_answer *answer);
 as_user_fn as_user_would_start;
 
 /* Calls request() in a child process that has become the user; NULL: as this process. Sets wanted's
- * user there. Returns what request() returns, or the errno of what kept the child from calling it.
- */
+ * user there. Returns what request() returns, or an errno if the child could not call it. */
 int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted,
             struct as_user_answer *answer);
 

@@ -14,8 +14,8 @@
 #include "lib/constants/run_constants.h"
 #include "validate/slurm/release.h"
 
-/* Writes the name that stands for this job alone: one task of an array has the array's own number,
- * which means all of its tasks in requests. */
+/* Writes a name for this job alone. The job ID of one task of an array may equal the array's ID,
+ * which in requests means all tasks. */
 static void name_print(const slurm_job_info_t *info, char *name, size_t size)
 {
     if (info->array_job_id != 0 && info->array_task_id != NO_VAL)
@@ -112,12 +112,12 @@ int own_job_requeue(const struct own_job *job, struct error *err)
     memcpy(text, job->name, sizeof text);
     if (!folded)
         return error_set(err, "out of memory for %zu nodes", job->excluded.count);
-    /* pending: an earlier request was accepted, whose answer did not come */
+    /* pending: an earlier request was accepted, but its reply was lost */
     if (requeue(text) != SLURM_SUCCESS && errno != ESLURM_JOB_PENDING) {
         rv = error_set(err, "cannot queue job %s again: %s", text, slurm_strerror(errno));
         goto done;
     }
-    /* Only a job that waits may exclude nodes. */
+    /* Only a pending job can exclude nodes. */
     for (double end = clock_s() + RUN_EXCLUDE_S;
          (rv = exclude(text, folded)) != SLURM_SUCCESS && clock_s() < end;)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);

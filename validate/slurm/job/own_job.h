@@ -13,7 +13,7 @@
 
 struct own_job {
     char name[32];            /* names this job alone in requests: "7", or "36_3" of an array */
-    struct hostlist nodes;    /* that it has now: of a job with --no-kill less those that failed */
+    struct hostlist nodes;    /* its current nodes; with --no-kill, without the failed ones */
     struct hostlist excluded; /* its ExcNodeList */
     bool can_requeue;         /* a batch job without --no-requeue */
     bool is_heterogeneous, is_running;

@@ -12,15 +12,15 @@
 
 struct cluster;
 
-/* Jobs that wait only for nodes, and whether they wait for given ones. */
+/* Jobs that wait only for nodes, and which of them need given nodes. */
 
 struct pending_job {
     uint32_t id;
     uid_t uid;
     char name[64];
     uint32_t nodes;   /* it needs at least so many */
-    bool is_refused;  /* Resources: the scheduler has looked, and did not find the nodes; else
-                         (None, Priority) it has not looked yet, or others are before it */
+    bool is_refused;  /* Resources: the scheduler found no nodes. Else (None, Priority) it has not
+                         tried yet, or other jobs go first */
     char *partitions; /* "a,b" */
     char *required;   /* nodes that it must have, in Slurm's notation; "" */
     char *excluded;   /* nodes that it must not have; "" */
@@ -37,10 +37,10 @@ void pending_jobs_free(struct pending_job *jobs, int count);
  * sets its is_refused. */
 bool pending_needs_nodes(uint32_t state, uint32_t reason, bool *is_refused);
 
-/* Returns the first job that could start if those nodes were free, and may not start without them;
- * NULL if there is none. If that is not known, as with a constraint of several features, the job
- * counts as one that could. Pure. cluster: partitions and features; now: the nodes as they are. If
- * memory is out, returns the first job. */
+/* Returns the first job that can start on these nodes and may not start without them; NULL: none. A
+ * job that cannot be evaluated, as with a constraint of several features, counts as such a job.
+ * Pure. cluster: partitions and features. now: current node states. If memory is out, returns the
+ * first job. */
 const struct pending_job *pending_job_for_nodes(const struct pending_job *jobs, int count,
                                                 const struct cluster *cluster,
                                                 const struct cluster *now,

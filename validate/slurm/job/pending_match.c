@@ -12,7 +12,7 @@ bool pending_needs_nodes(uint32_t state, uint32_t reason, bool *is_refused)
 {
     bool is_pending = (state & JOB_STATE_BASE) == JOB_PENDING && !(state & JOB_COMPLETING);
 
-    /* nodes that are reserved are not available */
+    /* Slurm reports reserved nodes as not available */
     *is_refused = reason == WAIT_RESOURCES || reason == WAIT_NODE_NOT_AVAIL;
     return is_pending && (*is_refused || reason == WAIT_PRIORITY || reason == WAIT_NO_REASON);
 }
@@ -69,11 +69,11 @@ static void lists_clear(struct lists *lists)
     hostlist_clear(&lists->excluded);
 }
 
-/* Returns whether the job may have that node. */
+/* Returns whether the job can use the node. */
 static bool may_use(const struct pending_job *job, const struct lists *lists,
                     const struct cluster_node *node)
 {
-    bool is_all = lists->required.count >= job->nodes; /* these and no others */
+    bool is_all = lists->required.count >= job->nodes; /* the job needs only the required nodes */
 
     return !name_index_has(&lists->is_excluded, node->name) &&
            (!is_all || name_index_has(&lists->is_required, node->name)) &&
@@ -81,15 +81,15 @@ static bool may_use(const struct pending_job *job, const struct lists *lists,
             is_listed(node->features, job->features));
 }
 
-/* A node of a partition, and how jobs could have it. */
+/* A node of a partition and its availability. */
 struct candidate {
     const struct cluster_node *node;
-    bool is_given;       /* one of the nodes in question */
-    bool is_idle;        /* another that is free */
-    bool is_partly_free; /* another of which at least a part is free */
+    bool is_given;       /* one of the given nodes */
+    bool is_idle;        /* another node, idle */
+    bool is_partly_free; /* another node, at least partly free */
 };
 
-/* The nodes of a partition; made when a job requests it. */
+/* The nodes of a partition; filled when a job first requests it. */
 struct pool {
     struct candidate *candidates;
     size_t count;
@@ -127,15 +127,15 @@ static int pool_make(const struct cluster *cluster, const struct cluster_partiti
     return 0;
 }
 
-/* Returns whether the job could start with the nodes in question. A job that the scheduler has not
- * refused yet may start on others. */
+/* Returns whether the job needs the given nodes and has enough nodes with them. A job that the
+ * scheduler has not refused yet may start on idle nodes. */
 static bool has_enough_nodes(const struct pending_job *job, const struct pool *pool)
 {
     return pool->given > 0 && job->nodes <= pool->given + pool->partly_free &&
            (job->is_refused || job->nodes > pool->idle);
 }
 
-/* The same, but counts only the nodes that the job may have. */
+/* As has_enough_nodes(), but counts only nodes that the job can use. */
 static bool could_start(const struct pending_job *job, const struct pool *pool)
 {
     struct pool usable = {0};

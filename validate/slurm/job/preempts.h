@@ -7,9 +7,9 @@
 
 #include "lib/base/hostlist.h"
 
-/* Returns whether slurmctld would end, suspend or requeue others' jobs for the job of
- * step_run_on(), requested by this process: a CPU may be free there, and yet not the memory or the
- * node. partition NULL: the default one. False also if that is not known. */
+/* Returns whether slurmctld would end, suspend or requeue other jobs for the job of step_run_on().
+ * A free CPU is not enough: the node's memory or the whole node may be in use. partition NULL: the
+ * default. Returns false if unknown. */
 bool preempts(const struct hostlist *nodes, const char *partition);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "lib/base/error.h"
 
-/* Another user that a child process becomes: the one of `muster certify`'s MPI programs. */
+/* The user that a child process switches to, for the MPI programs of `muster certify`. */
 
 enum { USER_GROUPS = 256 };
 

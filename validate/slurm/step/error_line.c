@@ -5,7 +5,7 @@
 
 #include "lib/base/text.h"
 
-/* Messages about consequences: srun and slurmstepd end the other tasks and say so. */
+/* Messages about consequences: srun and slurmstepd print them when they end the other tasks. */
 static const char *const effects[] = {
     ": Killed",
     ": Terminated",
@@ -21,8 +21,8 @@ static const char *const effects[] = {
     "srun: got SIG",
     "srun: forcing job termination",
     "srun: interrupt",
-    "MPI_ABORT was invoked", /* when ranks do not hear of another for long */
-    "mpi/pmix",              /* waits for ranks that have gone */
+    "MPI_ABORT was invoked", /* after a timeout for another rank */
+    "mpi/pmix",              /* waits for dead ranks */
 };
 
 /* A line that names a cause is worth more than any other. */

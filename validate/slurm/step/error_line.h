@@ -2,20 +2,18 @@
 #ifndef MUSTER_ERROR_LINE_H
 #define MUSTER_ERROR_LINE_H
 
-/* The error message of a failed program, in one line for a person: of the lines on standard error
- * the one that is nearest to the cause, not the last, which is mostly srun's about a task that it
- * has killed. Pure. */
+/* The most useful line on a failed program's standard error: the line nearest to the cause. The
+ * last line is mostly srun's message about a task that it killed. Pure. */
 
 #include <stdbool.h>
 
 struct error_line {
     char text[256]; /* "" when nothing was said; a long line ends after a whole word */
     int weight;
-    bool is_refusal; /* it is srun's, and about no task: the step was refused */
+    bool is_refusal; /* a line of srun about no task: the step was refused */
 };
 
-/* Takes the next line. kept is zeros at first. Of lines with the same weight the first is
- * kept. */
+/* Keeps the line if it is more useful than the kept one. kept is zeroed at first. */
 void error_line_add(struct error_line *kept, const char *line);
 
 #endif

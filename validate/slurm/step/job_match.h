@@ -10,23 +10,23 @@
 
 #include "lib/base/error.h"
 
-/* A question to Slurm: whether a job was that user's and ran on both nodes at that time. */
+/* A query to Slurm: did a job belong to that user and run on both nodes at that time? */
 struct job_match {
     uint32_t job_id;
     uid_t uid;
     const char *node, *holder;
     time_t at;
-    bool has_node, has_holder; /* the answer; in a heterogeneous job they may be in different
-                                  parts */
+    /* the result; a heterogeneous job may have the nodes in different components */
+    bool has_node, has_holder;
 };
 
 bool job_match_is_confirmed(const struct job_match *matches);
 
-/* Answers all questions at once: from the controller, and for jobs that it has forgotten (MinJobAge
- * after their end) from the accounting, if there is one. Returns 0, or -1 with err. */
+/* Runs all queries at once: in the controller and, for jobs older than MinJobAge, in the
+ * accounting, if it exists. Returns 0, or -1 with err. */
 int job_match_query(struct job_match *matches, size_t count, struct error *err);
 
-/* For tests: takes a line of sacct, with times in UTC:
+/* For tests: parses a line of sacct, with times in UTC:
  * "12+1|13|1000|2026-11-25T17:16:01|Unknown|n[1-2]". */
 void job_match_parse_line(const char *line, struct job_match *matches, size_t count);
 

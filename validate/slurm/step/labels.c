@@ -46,7 +46,7 @@ static void piece_add(struct labels_begun *begun, const char *piece, size_t leng
         length = LABELS_LINE_MOST - begun->length;
     grown = realloc(begun->text, begun->length + length + 1);
     if (!grown)
-        return; /* cut: it is no record then */
+        return; /* truncated: it is no valid record then */
     memcpy(grown + begun->length, piece, length);
     begun->text = grown;
     begun->length += length;

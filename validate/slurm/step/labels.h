@@ -7,8 +7,8 @@
 #include "lib/base/hostlist.h"
 
 /* Finds the task that wrote a line of srun --label, "12: LINE". The label is srun's own, so no task
- * can write in the name of another. Slurm passes on no more than 1024 bytes at a time and labels
- * each piece as a line: the pieces are joined here. Pure. */
+ * can forge another task's lines. Slurm passes on no more than 1024 bytes at a time and labels each
+ * piece as a line: the pieces are joined here. Pure. */
 
 enum {
     LABELS_PIECE = 1024,        /* MAX_MSG_LEN of Slurm's io_hdr.h, 22.05 to 26.05 */

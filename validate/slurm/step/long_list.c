@@ -26,8 +26,8 @@ const char *long_list_value(const char *argument)
     return equals && long_list_exceeds_limit(equals + 1) ? equals + 1 : NULL;
 }
 
-/* One name per line: srun takes no brackets in a file. Each with a comma: srun (22.05 to 26.05)
- * allocates the bytes of the lines and 1 KiB for a list that has a comma after each name. */
+/* One name per line: srun accepts no brackets in a file. Each with a comma: srun (22.05 to 26.05)
+ * joins the names by commas in a buffer of the file's size plus 1 KiB. */
 static int write_names(int fd, const struct hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)

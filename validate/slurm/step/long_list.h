@@ -17,9 +17,9 @@ bool long_list_exceeds_limit(const char *text);
  * options, if they get "--NAME=-". */
 const char *long_list_value(const char *argument);
 
-/* Creates a file without a name with these nodes, for srun's --nodelist: "/proc/self/fd/N" in this
- * process and what it starts, under any user. The file is gone when the last of these has closed
- * it. Returns N, which the caller closes, or -1 with err. */
+/* Creates an unnamed file of these nodes for srun's --nodelist: "/proc/self/fd/N" in this process
+ * and its children, for any user. The file disappears when the last process closes it. Returns N,
+ * which the caller closes, or -1 with err. */
 int long_list_file(const struct hostlist *nodes, struct error *err);
 
 #endif

@@ -6,16 +6,16 @@
 #include "validate/slurm/step/labels.h"
 #include "validate/slurm/step/process.h"
 
-/* Reads the output of a step with labels and one task per node. srun tells which task wrote a line,
- * so no node speaks for another. */
+/* Reads the labeled output of a step with one task per node. srun writes the labels, so no node can
+ * forge another node's lines. */
 typedef void node_lines_fn(size_t task, const char *node, const char *line, void *context);
 struct node_lines {
     struct hostlist nodes; /* of the tasks */
     struct labels labels;
     struct error_line error_line; /* from standard error, without its label */
     node_lines_fn *on_line;       /* of standard output */
-    node_lines_fn *on_error_line; /* of standard error, pieces not joined: error_line then has only
-                                  srun's own; NULL, as at first: error_line has all */
+    node_lines_fn *on_error_line; /* of standard error, pieces not joined; error_line then has only
+                                     srun's lines. NULL: error_line has all */
     void *context;
 };
 

@@ -83,7 +83,7 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
         job.begin_time = time(NULL) + PROBE_LATER_S;
     if (request->minutes > 0)
         job.time_limit = (uint32_t)request->minutes;
-    /* Slurm removes a job that cannot start soon, in case nobody is left to cancel it */
+    /* Slurm removes a job that does not start in time, even if muster has died */
     job.deadline = time(NULL) + PROBE_LATER_S + request->wait_s +
                    60 * ((time_t)request->minutes + PROBE_MOST_MIN);
     job.work_dir = release_text("/");
@@ -91,7 +91,7 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
     job.script = script;
     job.environment = environment;
     job.env_size = 1;
-    /* releases differ in how GRES are written, and refuse the other way */
+    /* each release accepts one notation of GRES and refuses the other */
     snprintf(gres[0], sizeof gres[0], "gres:%s", request->gres);
     snprintf(gres[1], sizeof gres[1], "gres/%s", request->gres);
     job.tres_per_node = *request->gres ? gres[0] : NULL;

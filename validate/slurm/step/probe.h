@@ -13,7 +13,7 @@
 /* Probe jobs of muster policy: batch jobs that sleep, in the name of a user. */
 
 struct probe_request {
-    const char *name, *cluster; /* its name: the request goes to no other cluster of a federation */
+    const char *name, *cluster; /* cluster: keeps the request off other clusters of a federation */
     const struct user *user;
     const char *account, *qos, *partition, *reservation; /* "": the default, or none */
     const char *node;                                    /* "": any */
@@ -21,7 +21,7 @@ struct probe_request {
     const char *gres;                                    /* "gpu:2" a node; "": none */
     int nodes, cpus;                                     /* cpus: in all */
     bool is_exclusive;
-    bool is_later; /* not before an hour from now: it is accepted, and does not run */
+    bool is_later; /* begins in an hour or later: it is accepted but does not run */
     int minutes;   /* its time limit; 0: the partition's */
     double run_s;  /* it sleeps for so long; 0: to its time limit, PROBE_MOST_MIN at most */
     int wait_s;    /* how much longer than other probes it may wait */

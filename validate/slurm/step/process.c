@@ -65,7 +65,7 @@ struct stream {
 static void line_deliver(const struct process *process, struct process_result *result,
                          struct stream *stream, char *line)
 {
-    if (stream->is_error) /* records are cleaned as they are taken apart */
+    if (stream->is_error) /* records are cleaned when they are parsed */
         utf8_clean(line);
     if (stream->is_error && *line)
         error_line_add(&result->error_line, line);
@@ -114,9 +114,8 @@ static void close_pair(int pair[2])
             close(pair[i]);
 }
 
-/* Runs in the child, up to exec, with all signals blocked at first: otherwise a handler
- * of this process would take a signal that is meant for the program. A failure is reported over the
- * pipe, which exec closes. */
+/* Runs in the child until exec, with all signals blocked at first: otherwise a handler of this
+ * process would catch a signal for the program. The pipe reports a failure; exec closes it. */
 static void __attribute__((noreturn))
 child_run(const struct process *process, pid_t parent, int in, int out, int error, int failed)
 {
@@ -146,7 +145,7 @@ fail:
     _exit(127);
 }
 
-/* Ends the group step by step as time passes: TERM, and KILL after the grace. */
+/* The termination of the group: SIGTERM, then SIGKILL after grace_s. */
 struct termination {
     pid_t pid;
     double reported_at; /* when its status was reported, 0: not yet */
@@ -182,8 +181,8 @@ static void termination_advance(const struct process *process, struct process_re
     }
 }
 
-/* A program that is watched, and the one whose on_tick() has started it (outer). The output of
- * the outer one is read meanwhile, or the outer program could block in a write. */
+/* A watched program. outer: the program whose on_tick() started this one. Its output is read
+ * meanwhile, because it could block in a write. */
 struct watched {
     const struct process *process;
     struct process_result *result;
@@ -211,7 +210,7 @@ static bool read_all_outputs(const struct watched *watched, int in, int timeout_
     return polled[0].revents;
 }
 
-/* Feeds the input and reads both outputs, until the program has ended or is left. *status: its wait
+/* Writes the input and reads both outputs until the program ends or is abandoned. *status: its wait
  * status, if it was reaped. */
 static void watch(const struct process *process, struct process_result *result, pid_t pid, int in,
                   struct stream streams[2], int *status)
@@ -226,11 +225,11 @@ static void watch(const struct process *process, struct process_result *result, 
         bool is_closed = streams[0].fd < 0 && streams[1].fd < 0;
         siginfo_t info = {0};
 
-        /* Not reaped yet, so that the group's number is not anybody else's. */
+        /* Not reaped yet: the ID of the process group must not be reused. */
         if (ended_at == 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             info.si_pid == pid)
             ended_at = clock_s();
-        /* A child of the program may hold the pipes open: the program's end is the end. */
+        /* A child of the program may keep the pipes open: only the program's end counts. */
         if (ended_at > 0 && (is_closed || clock_s() - ended_at > 1))
             break;
         if (read_all_outputs(&watched, process->input ? in : -1,
@@ -251,10 +250,10 @@ static void watch(const struct process *process, struct process_result *result, 
         if (ended_at == 0)
             termination_advance(process, result, &termination, begin);
         if (termination.killed_at > 0 && clock_s() - termination.killed_at > PROCESS_KILL_S)
-            break; /* what hangs in the kernel is left */
+            break; /* abandon a process that hangs in the kernel */
     }
     innermost = watched.outer;
-    kill(-pid, SIGKILL); /* what the program left behind */
+    kill(-pid, SIGKILL); /* children of the program */
     waitpid(pid, status, WNOHANG);
     if (in >= 0)
         close(in);
@@ -317,7 +316,7 @@ int process_run(const struct process *process, struct process_result *result, st
     }
     rv = 0;
 done:
-    if (rv != 0) /* each failure has an errno */
+    if (rv != 0) /* each failure sets errno */
         error_set(err, "cannot start %s: %m", process->argv[0]);
     close_pair(in);
     close_pair(out);

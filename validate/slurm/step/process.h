@@ -8,10 +8,9 @@
 #include "lib/base/error.h"
 #include "validate/slurm/step/error_line.h"
 
-/* A program that is started, watched and reaped. No shell; the program and what it starts are a
- * process group of their own, so that a Ctrl-C at the terminal reaches only this process and a
- * deadline ends all of the group. When this process dies, however it dies, the program gets
- * SIGKILL. */
+/* Starts, watches and reaps a program, without a shell. The program and its children are a process
+ * group of their own: Ctrl-C at the terminal does not reach them, and a deadline ends them all. If
+ * this process dies, the program gets SIGKILL. */
 
 /* A line of the program's output without its newline. A line over 64 KiB comes in pieces. */
 typedef void process_line_fn(const char *line, bool is_error, void *context);
@@ -32,8 +31,8 @@ struct process {
     void (*on_tick)(void *context);
     void *context;
     const volatile sig_atomic_t *stop; /* ended as by the deadline once not 0; may be NULL */
-    /* The exit status that the program's own output reported: not negative once on_line has it. It
-     * overrides the status of a launcher, which then has a few seconds to end. May be NULL. */
+    /* The exit status in the program's output; negative until on_line has read it. It overrides the
+     * launcher's status, and the launcher then has a few seconds to end. May be NULL. */
     const int *reported_status;
 };
 
@@ -47,18 +46,18 @@ enum process_end {
 struct process_result {
     enum process_end end;
     int status;
-    bool has_hung; /* it had reported its status, and did not end */
+    bool has_hung; /* it reported its status but did not end */
     double seconds;
-    struct error_line error_line; /* what it said on standard error */
+    struct error_line error_line; /* from standard error */
 };
 
 /* An environment in which Slurm's commands print for programs: times in UTC as
  * "2026-11-25T17:16:01", whatever the user's SLURM_TIME_FORMAT and TZ, and messages in English. */
 extern const char *const process_parse_environment[];
 
-/* Runs the program to its end; what hangs in the kernel is left. Returns 0 with *result, or -1 with
- * err if the program could not be started (not found, no memory, no more processes, its user not
- * available). */
+/* Runs the program to its end. A process that hangs in the kernel is abandoned. Returns 0 with
+ * *result, or -1 with err if the program could not be started (not found, no memory, no more
+ * processes, its user not available). */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 
 /* Runs a command, whose words end with NULL, in the environment process_parse_environment. Returns

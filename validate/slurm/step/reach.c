@@ -105,10 +105,10 @@ static int connect_to(const struct cluster_node *node, int report_fd)
 
 uint32_t slurmdb_setup_cluster_flags(void); /* of libslurm, in none of its headers */
 
-/* Makes libslurm query the slurmd of SLURMD_NODENAME. Built without --enable-multiple-slurmd, as
- * SchedMD's packages are and Debian's are not, it queries the slurmd of its own host, whatever
- * the name, except for a cluster whose record has the flag. The protocol is that of the library.
- * The record names no controller: libslurm must not need to ask one where a node is. */
+/* Makes libslurm query the slurmd of SLURMD_NODENAME. Without --enable-multiple-slurmd (SchedMD's
+ * packages; Debian's have it), libslurm queries the local slurmd, unless a cluster record has this
+ * flag. The record has the library's protocol version. It names no controller: libslurm must locate
+ * nodes without one. */
 static void multiple_slurmd_enable(void)
 {
     static slurmdb_cluster_rec_t cluster;
@@ -123,7 +123,7 @@ static void multiple_slurmd_enable(void)
 /* Queries the node and reports each step. */
 static void query_node(const struct cluster_node *node, int fd)
 {
-    slurmd_status_t *status = NULL; /* what it gets ends with the child */
+    slurmd_status_t *status = NULL; /* freed when the child exits */
     int reason = connect_to(node, fd);
 
     if (reason != 0) {
@@ -138,7 +138,7 @@ static void query_node(const struct cluster_node *node, int fd)
         return;
     }
     report_send(fd, REPORT_CONNECTED, REACH_NOT_QUERIED, 0);
-    /* libslurm looks the name up in slurm.conf, or, of a cloud's node, asks the controller */
+    /* libslurm finds a node in slurm.conf, but a cloud node in the controller */
     if (node->is_older || node->is_dynamic || (working_cluster_rec && node->is_cloud)) {
         report_send(fd, REPORT_END, REACH_ANSWERS, ENOTSUP);
         return;
@@ -168,14 +168,13 @@ static void query_node(const struct cluster_node *node, int fd)
     }
 }
 
-/* A round of queries: some children run in parallel, and each queries its share one after the
- * other. A child per node would copy the page tables of a process that holds the records of
- * thousands of nodes as often as there are nodes. */
+/* A round of queries: a few children run in parallel, and each queries a share of the nodes. One
+ * child per node would copy the page tables of a large process thousands of times. */
 struct round {
     struct cluster_node *const *nodes;
     const size_t *wanted; /* their indexes */
     size_t count;         /* of these */
-    size_t children;      /* number of children; each takes every so many-th node */
+    size_t children;      /* number of children: child i queries nodes i, i + children, ... */
 };
 
 static void __attribute__((noreturn))
@@ -189,7 +188,7 @@ share_query(const struct round *round, size_t first, pid_t parent, int fd)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    dup2(quiet, 2); /* libslurm prints there what we report better */
+    dup2(quiet, 2); /* hide libslurm's messages: ours are clearer */
     multiple_slurmd_enable();
     for (size_t index = first; index < round->count; index += round->children)
         query_node(round->nodes[round->wanted[index]], fd);
@@ -198,12 +197,12 @@ share_query(const struct round *round, size_t first, pid_t parent, int fd)
 
 /* A child, and the node that it queries now. */
 struct child {
-    size_t index; /* of the node in round->wanted; from round->count on: its share is done */
+    size_t index; /* in round->wanted; round->count or more: its share is done */
     pid_t pid;
     int fd;
-    double begin; /* clock_s(); when its address was known, from then on */
+    double begin; /* clock_s() of the query's begin; later, of the name's resolution */
     bool is_resolved, is_connected;
-    bool is_lost; /* the child: it hangs, or has ended */
+    bool is_lost; /* the child hangs or has ended */
 };
 
 static void answer_set(struct reach *answer, enum reach_state state, int reason, double seconds)
@@ -256,7 +255,7 @@ static void next_node_begin(struct child *child, const struct round *round, doub
     child->is_resolved = child->is_connected = false;
 }
 
-/* Takes what the child has reported. A child that hangs on a node is given up. */
+/* Reads the child's reports. A child that hangs on a node is abandoned. */
 static void child_read(struct child *child, const struct round *round, double deadline_s,
                        struct reach *answers)
 {
@@ -392,15 +391,15 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
     return rv;
 }
 
-/* Returns whether this host's own MUNGE may cause the state: libslurm says nothing to a node while
- * it waits for MUNGE. */
+/* Returns whether the local MUNGE may cause the state: libslurm sends nothing while it waits for
+ * MUNGE. */
 static bool may_be_local_munge(const struct reach *answer)
 {
     return answer->state == REACH_NO_MUNGE || answer->state == REACH_FROZEN;
 }
 
-/* Returns whether some answers are useless, as this host cannot make or read a credential itself.
- */
+/* Returns whether some answers are useless because the local MUNGE cannot create or read a
+ * credential. */
 static bool is_local_munge_broken(const struct reach *answers, size_t count, struct error *err)
 {
     static const char text[] = "muster";
@@ -417,7 +416,7 @@ static bool is_local_munge_broken(const struct reach *answers, size_t count, str
     return !is_good;
 }
 
-/* Makes these answers unknown: they say nothing about the nodes. */
+/* Sets these answers to unknown: they prove nothing about the nodes. */
 static void local_munge_report(struct reach *answers, size_t count, const struct error *err)
 {
     for (size_t i = 0; i < count; i++)
@@ -453,7 +452,7 @@ int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline
     is_munge_broken = is_local_munge_broken(answers, count, &why);
     if (rv == 0 && is_any && !(stop && *stop))
         rv = round_run(nodes, count, is_wanted, 2 * deadline_s, stop, answers, err);
-    /* a munged that comes back meanwhile may be too late for queries that waited */
+    /* a munged that restarts meanwhile may be too late for queries that waited */
     if (is_local_munge_broken(answers, count, &why) || is_munge_broken)
         local_munge_report(answers, count, &why);
     free(is_wanted);

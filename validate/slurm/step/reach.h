@@ -9,15 +9,15 @@
 #include "lib/catalog/catalog.h"
 #include "validate/slurm/cluster.h"
 
-/* Queries each node's slurmd directly, past the controller and before anything is allocated: one
- * round trip authenticated by MUNGE, all nodes in parallel. One frozen node would otherwise keep a
+/* Queries each node's slurmd directly, without the controller and before the allocation: one round
+ * trip authenticated by MUNGE, all nodes in parallel. Otherwise one frozen node would keep the
  * whole allocation from starting. */
 
 enum reach_state {
     REACH_NOT_QUERIED,
     REACH_ANSWERS,
     REACH_NO_SLURMD,  /* the host refuses the connection */
-    REACH_NO_MUNGE,   /* slurmd runs, and drops what is not authenticated */
+    REACH_NO_MUNGE,   /* slurmd runs but rejects our credential */
     REACH_FROZEN,     /* the host's kernel accepts the connection, slurmd does not answer */
     REACH_CUT_OFF,    /* no answer to the connection */
     REACH_NO_ADDRESS, /* the name does not resolve, or not in time, on this host */
@@ -27,12 +27,12 @@ enum reach_state {
 
 struct reach {
     enum reach_state state;
-    double seconds;    /* until the answer, or waited, since its name was resolved */
+    double seconds; /* from the resolution of its name to the answer, or to the end of the wait */
     char message[160]; /* one line for a person, without the node's name */
 };
 
-/* Returns the part at fault: "slurmd", "munge", "node", "network"; "" for the states that blame
- * nobody. */
+/* Returns the part at fault: "slurmd", "munge", "node", "network"; "" for states without a part at
+ * fault. */
 const char *reach_part(enum reach_state state);
 
 /* Returns the fault code of a node in that state, other than REACH_ANSWERS. */
@@ -42,9 +42,9 @@ enum fault_code reach_code(enum reach_state state);
  * it is not known. */
 bool reach_is_failure(enum reach_state state);
 
-/* Of these states: returns whether the cause may still lie between the hosts, such as a name that
- * stands for another host, or a network that blocks only this one. Then a second opinion is needed,
- * as the controller's. */
+/* For a failure state: returns whether the cause may lie between the hosts, such as a name that
+ * resolves to another host, or a network that blocks only this host. A second source must confirm
+ * it, such as the controller. */
 bool reach_is_one_sided(enum reach_state state);
 
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s after its name is

@@ -17,7 +17,7 @@
 #include "validate/slurm/step/long_list.h"
 #include "validate/slurm/job/preempts.h"
 
-/* srun's command line and what it cannot hold. */
+/* srun's command line, and values that do not fit on it. */
 struct command {
     struct arguments srun;
     int *files; /* of node lists, open until srun has ended */
@@ -93,7 +93,7 @@ static int program_add(struct command *command, char *const *program, bool is_he
                                        : 0;
 }
 
-/* Adds the nodes as they are listed, each as often as it has tasks. */
+/* Adds the nodes in the given order, once per task. */
 static int nodes_add_in_order(const struct step *step, const struct hostlist *nodes,
                               struct command *command, struct error *err)
 {
@@ -160,14 +160,14 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     if (step->gpus > 0)
         arguments_add(srun, "--gres=gpu:%ld", step->gpus);
     arguments_add(srun, "--no-kill");
-    arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs report who died before they end */
+    arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs report a dead rank first */
     arguments_add(srun, "--chdir=/");
     arguments_add(srun, "--export=ALL");
     if (step->has_labels)
         arguments_add(srun, "--label");
     if (step->prints_task_0_only) {
         arguments_add(srun, "--output=0");
-        arguments_add(srun, "--error=all"); /* or it goes where the output does */
+        arguments_add(srun, "--error=all"); /* its default is the value of --output */
     }
     if (step->mpi)
         arguments_add(srun, "--mpi=%s", step->mpi);
@@ -214,12 +214,11 @@ static int command_make(const struct step *step, struct command *command, struct
     return rv;
 }
 
-/* Runs srun. Without input it tells each slurmstepd at once that there is none, from /dev/null as
- * with --input=none. A slurmstepd that has ended by then, because its task was quick, answers by a
- * reset, on which srun gives up: that node's output is lost, and the other nodes' tasks are killed.
- * So srun's standard input, which goes to all tasks unless told otherwise, does not end before the
- * step. But srun of several components (22.05) may hang or die at its end while its input is open:
- * 4 of 20. */
+/* Runs srun. Its standard input must not end before the step: at end of input, srun sends a message
+ * to each slurmstepd. After a quick task, slurmstepd may have ended and resets the connection. srun
+ * then loses that node's output and kills the tasks of the other nodes. Neither /dev/null nor
+ * --input=none helps. Exception: srun of several components (22.05) may hang or die at its end
+ * while its input is open (4 of 20 runs). */
 static int srun_run(const struct process *watching, const struct command *command,
                     bool is_heterogeneous, struct process_result *result, struct error *err)
 {
@@ -234,8 +233,8 @@ static int srun_run(const struct process *watching, const struct command *comman
     return process_run(&process, result, err);
 }
 
-/* Cancels the step, in all components: the components of a heterogeneous job have its number and
- * the next ones. */
+/* Cancels the step in all components: the components of a heterogeneous job have consecutive job
+ * IDs. */
 static void step_cancel(const struct step *step)
 {
     cluster_job_cancel_steps(step->job_id, step->name, NULL);
@@ -246,9 +245,9 @@ static void step_cancel(const struct step *step)
 
 enum { ENTRIES = 32, SECRET_BYTES = 32 };
 
-/* Adds the secret by which the ranks of this step know each other
- * (validate/harness/watch/admission.h): in its environment alone, never on a command line, in a
- * record or a log. Returns 0, or -1 with err. */
+/* Adds the secret that authenticates the ranks of this step to each other
+ * (validate/harness/watch/admission.h): only in the environment, never on a command line, in a
+ * record or in a log. Returns 0, or -1 with err. */
 static int add_secret(const struct process *watching, char *text, size_t size,
                       const char *entries[ENTRIES], struct error *err)
 {
@@ -352,8 +351,8 @@ struct halves {
     bool has_answered;
 };
 
-/* Returns whether the cause seems to be no node's: no node at all has answered, or none of many in
- * a row. */
+/* Returns whether the failures seem to have a common cause: no node has answered at all, or many in
+ * a row have not. */
 static bool is_common_cause(const struct halves *halves)
 {
     return halves->failures >= (halves->has_answered ? 2 * STEP_GROUP_NODES : STEP_FAILURES_MOST);

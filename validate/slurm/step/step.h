@@ -8,27 +8,25 @@
 #include "lib/base/hostlist.h"
 #include "validate/slurm/step/process.h"
 
-/* The steps that run in an allocation: the only place with the command line of srun. */
+/* Runs steps in an allocation. Only this module builds command lines of srun. */
 
 struct step {
     uint32_t job_id;
     const struct hostlist *nodes;
     const long *groups; /* of a heterogeneous job: srun's --het-group for each node; else NULL */
     int tasks_per_node;
-    const char *name; /* of the step; NULL: the job is muster's own, with all of its steps */
+    const char *name; /* of the step; NULL: all steps of the job are muster's */
     const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
-    bool has_no_gres; /* requests none of the job's GPUs: what runs beside it uses them */
-    long gpus;        /* requests so many per node, as a step in a job of whole nodes has none
-                         without a request; 0: no request */
+    bool has_no_gres; /* requests no GPUs: a concurrent step uses them */
+    long gpus; /* GPUs per node to request, as a step gets none without a request; 0: no request */
     bool has_labels;  /* each line says which task wrote it: labels.h */
-    bool keeps_order; /* ranks go to the nodes as these are listed, not in the order of Slurm's
-                         table; for few nodes */
-    bool prints_task_0_only; /* of standard output only what task 0 writes */
+    bool keeps_order; /* ranks follow the order of nodes, not of Slurm's table; for few nodes */
+    bool prints_task_0_only; /* only the standard output of task 0 */
     const char *options;     /* more of srun's, words with blanks between; NULL: none */
     char *const *program;    /* path and arguments, ends with NULL */
 };
 
-/* Adds each of the words, which have blanks between. */
+/* Adds blank-separated words. */
 void step_words_add(struct arguments *arguments, const char *words);
 
 /* A container as in muster.conf's GpuContainer, NULL: none. step_container_options() returns its
@@ -47,17 +45,16 @@ int step_run(const struct step *step, const struct process *watching, struct pro
  * caller that runs it itself. Returns 0, or -1 with err. */
 int step_command(const struct step *step, struct arguments *srun, struct error *err);
 
-/* Runs the program as one task on each of the nodes, in a small allocation beside whatever runs
- * there, for which no job is preempted, and on no other cluster of a federation; gives up if it
- * does not start within wait_s. partition NULL: the default one. Its lines have labels
- * (has_labels). Returns 0; 1 with err if it would preempt a job, and nothing was requested; -1 with
- * err. */
+/* Runs the program with one task per node, in a small allocation next to running jobs. It preempts
+ * no job and stays on this cluster of a federation. It gives up if the program does not start
+ * within wait_s. partition NULL: the default. Its lines have labels (has_labels). Returns 0; 1 with
+ * err if it would preempt a job: nothing was requested; -1 with err. */
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);
 
-/* Queries count of the nodes, from node number first on, by one step. Returns how many are to be
- * queried again, and puts these first; is_last: they will not be. */
+/* Queries count nodes, starting at index first, in one step. Returns how many must be queried
+ * again, and moves these to the front. is_last: they are not queried again. */
 typedef size_t step_query_fn(size_t first, size_t count, bool is_last, void *context);
 /* Queries nodes 0 to count - 1 in groups of some hundred. A node that keeps a step from starting is
  * found by halving: the rest of a group is queried again in halves, unless no node at all has
@@ -65,11 +62,12 @@ typedef size_t step_query_fn(size_t first, size_t count, bool is_last, void *con
 void step_query_by_halves(size_t count, step_query_fn *query, void *context);
 
 /* Removes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
- * SBATCH_*) from our environment: an administrator's habits, or a job in which muster was started,
- * must not shape the test. SLURM_CONF stays, and SLURM_CLUSTERS, which cluster_load() reads. */
+ * SBATCH_*) from our environment: settings of an administrator or of a surrounding job must not
+ * affect the test. SLURM_CONF stays, and SLURM_CLUSTERS, which cluster_load() reads. */
 void step_clean_environment(void);
 
-/* Writes the path of one of muster's own programs: beside this one, else where it was installed. */
+/* Writes the path of one of muster's own programs: in the folder of this program, else in the
+ * installation. */
 void step_program_path(const char *name, char *path, size_t size);
 
 /* Adds the command line "muster WORDS..."; a NULL ends the words. */

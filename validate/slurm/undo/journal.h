@@ -20,28 +20,29 @@ struct journal_entry {
  * power loss a file may end in zeros. */
 char *journal_read(int journal);
 
-/* Whether the run, or its keeper, lives on this host: one of them locks its journal there. */
+/* Returns whether the run or its keeper is alive on this host: each holds a lock on the journal. */
 bool journal_is_locked(const char *directory, const char *run);
 
-/* Takes the next line; false at the end. */
+/* Reads the next complete line. Returns false at the end. */
 bool journal_next(const char **text, struct journal_entry *entry);
 
-/* Checks that the text may be executed for this cluster: it names the cluster first, and each
- * complete line is known (one without its end was never acted upon). Returns 0, or -1 with err. */
+/* Checks that the journal can be undone on this cluster: the first line names the cluster, and each
+ * complete line has a known verb. No change follows an incomplete line. Returns 0, or -1 with err.
+ */
 int journal_check(const char *text, const char *cluster, struct error *err);
 
 /* Returns whether the text has that line, without a rest. */
 bool journal_has(const char *text, const char *verb, const char *name);
 
-/* Makes a line; what is too long is cut. Returns 0, or -1 with err for a name with a blank. */
+/* Formats a line, truncated if too long. Returns 0, or -1 with err for a name with a blank. */
 int journal_line(char line[JOURNAL_LINE_BYTES], const char *verb, const char *name,
                  const char *rest, struct error *err);
 
-/* Writes all of the lines to the disk or, if it is full, none: a part of a line would become one
- * with the next. path: for err. Returns 0, or -1 with err. */
+/* Writes all lines to disk, or none if the disk is full: a partial line would merge with the next.
+ * path: for err. Returns 0, or -1 with err. */
 int journal_write(int journal, const char *path, const char *lines, struct error *err);
 
-/* Hashes a list of nodes of any length to a few letters; another list has another mark. */
+/* Hashes a node list of any length to a short mark; different lists get different marks. */
 void journal_mark(const char *nodes, char mark[24]);
 
 #endif

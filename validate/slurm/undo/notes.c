@@ -20,8 +20,7 @@ static int entry_write(struct undo *undo, const char *verb, const char *name, co
                : -1;
 }
 
-/* Adds lines about what has happened already. If they cannot be written, this process remembers
- * them. */
+/* Adds lines about finished changes. Keeps them in memory if they cannot be written. */
 static int lines_write_or_keep(struct undo *undo, const char *lines, struct error *err)
 {
     char *longer;
@@ -46,8 +45,8 @@ static int entry_write_or_keep(struct undo *undo, const char *verb, const char *
                                                           : -1;
 }
 
-/* Returns a line for each of the nodes with its text; written at once, they wait for the disk once.
- * malloc'd; NULL with err. */
+/* Returns one line per node with its text, malloc'd; NULL with err. All lines together need only
+ * one write. */
 static char *lines_make(const char *verb, const struct batch *nodes, struct error *err)
 {
     char *lines = NULL, line[JOURNAL_LINE_BYTES];

@@ -78,7 +78,7 @@ bool retest_read(const struct cluster_node *node, char run[64], char reason[256]
     return true;
 }
 
-/* ---------------------------------------------------------------- what runs have left */
+/* ---------------------------------------------------------------- dead runs */
 
 bool retest_is_job_of(const struct cluster_job *job, const char *run, uid_t battery_uid)
 {
@@ -98,7 +98,7 @@ static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job
     return false;
 }
 
-/* Removes a run; the last takes its place. */
+/* Removes a run; the last one moves to its index. */
 static void run_remove(struct hostlist *runs, size_t index)
 {
     free(runs->names[index]);
@@ -168,20 +168,19 @@ void retest_exclude(struct cluster *cluster, const struct hostlist *reservations
     }
 }
 
-/* What a run has cleanup. */
+/* The cleanup after a dead run. */
 struct cleanup {
     const struct cluster_operations *operations;
     char reservation[96];
     bool has_reservation;   /* the reservation exists */
     struct hostlist nodes;  /* of the reservation; owned */
     time_t since;           /* when the reservation began; 0: it ends by itself */
-    size_t marked, removed; /* nodes that have the run's mark; freed: those of them that were
-                             removed from the reservation */
+    size_t marked, removed; /* nodes with the mark; of these, no longer in the reservation */
     void (*report)(const char *text);
 };
 
-/* Settles a node with the run's mark: drains it again and unmarks it. A node that somebody has
- * removed from the reservation is only unmarked. */
+/* Drains a marked node again and removes its mark. A node that somebody removed from the
+ * reservation only loses its mark. */
 static int node_restore(struct cleanup *cleanup, const struct cluster_node *node,
                         const char *reason, struct batch *drains, struct batch *comments,
                         struct error *err)
@@ -200,9 +199,9 @@ static int node_restore(struct cleanup *cleanup, const struct cluster_node *node
     return retest_unmark(node, comments, err);
 }
 
-/* Deletes the run's reservation, if it may. That of a run that lifts drains has no end: it is
- * deleted if it holds all nodes that the run marked or, if none is marked, once it is an hour old.
- * Any other was changed by somebody, or ends by itself. */
+/* Deletes the run's reservation if this is safe. A run that lifts drains has an endless
+ * reservation. It is deleted if it holds all marked nodes, or if no node is marked and it is an
+ * hour old. Any other reservation was changed by somebody, or ends by itself. */
 static int reservation_clean_up(const struct cleanup *cleanup, struct error *err)
 {
     bool is_abandoned = cleanup->since != 0 && time(NULL) - cleanup->since >= RETEST_UNMARKED_S;
@@ -245,7 +244,7 @@ static int run_clean_up(const struct cluster_operations *operations, const struc
         if (retest_read(&cluster->nodes[i], name, reason) && strcmp(name, run) == 0)
             rv = node_restore(&cleanup, &cluster->nodes[i], reason, &drains, &comments, err);
     }
-    /* a node that cannot be drained keeps its mark, as all do then, for the next run */
+    /* if one node cannot be drained, all nodes keep their marks for the next run */
     if (rv == 0)
         rv = batch_apply(&drains, operations->drain, NULL, NULL, err);
     if (rv == 0)
@@ -258,8 +257,8 @@ static int run_clean_up(const struct cluster_operations *operations, const struc
     return rv;
 }
 
-/* Returns a hash of which nodes those runs have marked, and which of them are drained: it changes
- * while a run lifts many drains, during which it has no job. */
+/* Returns a hash of the nodes that these runs marked, and of whether they are drained. It changes
+ * while a run without a job yet lifts drains. */
 static uint64_t marks_hash(const struct cluster *cluster, const struct hostlist *runs)
 {
     uint64_t hash = HASH_BEGIN;
@@ -289,7 +288,7 @@ int retest_clean_up(const struct cluster_operations *operations, const struct cl
         hostlist_clear(&suspects);
         return rv;
     }
-    while (rv == 0 && !*stop) { /* only a run that is there all the time, unchanged, counts */
+    while (rv == 0 && !*stop) { /* a run is dead only if it stays unchanged for confirm_s */
         rv = operations->load_nodes(&now, err) == 0
                  ? dead_runs_find(operations, &now, directory, battery_uid, &runs, err)
                  : -1;

@@ -31,8 +31,8 @@ void rollback_report(const struct rollback *rollback, const char *format, ...)
     rollback->report(text);
 }
 
-/* Sets silent nodes down. Those that answer again by now end their job themselves, and a node that
- * somebody else has drained or resumed since is left alone. */
+/* Sets down the nodes that keep the job completing. A node that answers again ends its job itself.
+ * A node that somebody else drained or resumed meanwhile is skipped. */
 static void silent_nodes_set_down(const struct rollback *rollback)
 {
     const char *text = rollback->text;
@@ -58,9 +58,9 @@ static void silent_nodes_set_down(const struct rollback *rollback)
     cluster_clear(&cluster);
 }
 
-/* Cancels the jobs of that name until none is left. With is_request_pending, waits for one that is
- * still to come. A node that does not answer keeps a job completing: nodes that the journal names
- * are set down then; for another, the wait ends after UNDO_COMPLETING_S. */
+/* Cancels the jobs of that name until none exists. With is_request_pending, also waits for a job
+ * that slurmctld does not have yet. A silent node keeps its job completing: nodes in the journal
+ * are set down; for other nodes, the wait ends after UNDO_COMPLETING_S. */
 static int jobs_cancel(const struct rollback *rollback, const struct journal_entry *entry,
                        struct error *err)
 {
@@ -100,13 +100,13 @@ static int jobs_cancel(const struct rollback *rollback, const struct journal_ent
             if (clock_s() - canceled > UNDO_COMPLETING_S)
                 return 0;
         }
-        /* a controller with very many jobs takes its time for them: it is given as much to rest */
+        /* sleep as long as the query took, to limit the load on slurmctld */
         usleep((useconds_t)(1e6 * fmax(0.1, fmin(1, clock_s() - queried_at))));
     }
 }
 
-/* Looks up the reservation, and its present nodes. *is_same: whether these are the nodes that it
- * was made with. Returns 1, 0 if there is none, or -1 with err. */
+/* Reads the reservation's current nodes. *is_same: they are its original nodes. Returns 1, 0 if
+ * there is none, or -1 with err. */
 static int reservation_find(const struct rollback *rollback, const struct journal_entry *entry,
                             struct hostlist *nodes, bool *is_same, struct error *err)
 {
@@ -156,7 +156,7 @@ static int reservation_delete(const struct rollback *rollback, const struct jour
 
 /* The nodes of the run's reservations. */
 struct reserved {
-    struct hostlist unchanged; /* of the reservations that nobody has changed */
+    struct hostlist unchanged; /* of reservations that nobody changed */
     struct hostlist all;       /* of all reservations that exist */
     bool has_reservation;      /* a reservation exists */
 };
@@ -198,7 +198,7 @@ static void reserved_clear(struct reserved *reserved)
     hostlist_clear(&reserved->all);
 }
 
-/* What is to be restored: drains first; a mark is removed only once the node has its drain. */
+/* The drains to restore. A node's mark is removed only after the node is drained. */
 struct restoring {
     const char *run; /* as in struct rollback */
     struct cluster cluster;
@@ -208,8 +208,8 @@ struct restoring {
     int rv;
 };
 
-/* Returns whether the node has the run's own mark. With that of another run, that run tests the
- * node now: it has cleaned up after this one before. */
+/* Returns whether the node has this run's mark. Another run's mark means that the other run cleaned
+ * up already and tests the node now. */
 static bool is_marked(const struct restoring *restoring, const struct cluster_node *node)
 {
     char run[64];
@@ -249,7 +249,7 @@ static bool is_unchanged(const struct restoring *restoring, const struct cluster
            strcmp(node->reason, reason) == 0;
 }
 
-/* Drains a node again that was to be tested and did not get that far. */
+/* Drains a node again if its test did not complete. */
 static void drain_restore(const struct rollback *rollback, const struct journal_entry *entry,
                           struct restoring *restoring)
 {
@@ -296,7 +296,7 @@ static int drains_restore(const struct rollback *rollback, struct error *err)
     return restoring.rv;
 }
 
-/* Revokes what was to be revoked; what has been revoked up to a later time stays so. */
+/* Revokes the noted certificates. A revocation up to a later time stays. */
 static int certificates_revoke(const struct rollback *rollback, struct error *err)
 {
     struct cluster cluster = {0};

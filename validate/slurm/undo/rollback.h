@@ -9,12 +9,12 @@
 
 struct cluster_operations;
 
-/* Internal to undo/: the undo of a journal that has been read. */
+/* Internal to undo/: rolls back the changes in a journal. */
 struct rollback {
     const struct cluster_operations *operations;
     const char *text;        /* of the journal */
     const char *run;         /* whose journal it is */
-    bool is_request_pending; /* a request that the run made may still be on its way */
+    bool is_request_pending; /* a job request of the run may still be in flight */
     void (*report)(const char *text);
     struct hostlist *changed; /* gets the reservations that stay; or NULL */
 };

@@ -46,7 +46,7 @@ static int journal_undo(const struct undo *undo, bool is_request_pending,
     return rv;
 }
 
-/* Writes over the arguments of this process, where ps reads them. */
+/* Renames this process in ps by overwriting its arguments. */
 static void process_rename(int argc, char **argv, const char *name)
 {
     char *end = argv[0];
@@ -88,7 +88,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
         _exit(1);
     for (int fd = 0; fd < 3; fd++)
         dup2(quiet, fd);
-    for (int fd = 3; fd < 1024; fd++) /* the pipe's other end among them */
+    for (int fd = 3; fd < 1024; fd++) /* includes the pipe's write end */
         if (fd != pipe && fd != undo->journal)
             close(fd);
     process_rename(argc, argv, "muster-keeper");
@@ -177,8 +177,8 @@ int undo_begin(const struct cluster_operations *operations, const char *director
     close(ends[0]);
     undo->keeper_pipe = ends[1];
     if (undo->keeper > 0) {
-        /* Others see the journal with its lock, its first lines and its keeper: a journal that is
-         * not locked is of a run that is gone. */
+        /* Publish the journal only now, locked and with a keeper: an unlocked journal means a dead
+         * run. */
         if (*hidden && link(hidden, undo->path) != 0) {
             journal_missing_set(directory, err);
             *undo->path = '\0';
@@ -213,13 +213,14 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
                 ;
     }
     free(undo->unwritten);
-    close(undo->keeper_pipe); /* without the byte above the keeper undoes the rest */
+    close(undo->keeper_pipe); /* without the byte, the keeper undoes the rest */
     close(undo->journal);
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
     return rv;
 }
 
-/* Returns whether the journal is of another host, whose run may live; first: its first line. */
+/* Returns whether the journal belongs to another host and its run may be alive. first: its first
+ * line. */
 static bool is_of_other_host(int journal, const char *text, struct journal_entry *first)
 {
     struct stat status;
@@ -230,7 +231,7 @@ static bool is_of_other_host(int journal, const char *text, struct journal_entry
            fstat(journal, &status) == 0 && time(NULL) - status.st_mtime < UNDO_OTHER_HOST_S;
 }
 
-/* Undoes a journal that was left. Returns 1; 0 if it is left as it is; -1 with err. */
+/* Undoes the journal of a dead run. Returns 1; 0 if the journal is kept; -1 with err. */
 static int journal_clean_up(const struct cluster_operations *operations, int journal,
                             const char *path, const char *run, const char *cluster,
                             void (*report)(const char *text), struct hostlist *changed,

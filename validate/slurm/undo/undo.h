@@ -12,24 +12,26 @@
 struct batch;
 struct cluster_operations;
 
-/* Changes of a run in the cluster that must not outlive it. Each is written to a journal before it
- * is made; then three lines of defense undo what is in there:
+/* Undoes a run's temporary changes in the cluster. Each change is written to a journal first. Three
+ * lines of defense undo the changes in the journal:
  *   1. the run itself, at its end or after a signal,
- *   2. the keeper, a small process in a session of its own that reads end of file from a pipe once
- *      the run has died without a byte sent, killed with SIGKILL for instance,
- *   3. the next run, which finds the journal of a run that is gone with its keeper.
- * The journal is locked (flock) by the run and its keeper as long as one of them lives, and names
- * their host: if hosts share the directory, a lock may hold on its own host only. Only what is
- * still as the run left it is undone: jobs of that name that are this user's; a reservation that
- * holds the nodes that it was made with; a node that is still in that reservation, or has its mark
- * (retest.h) or its old reason, unless the reservation is there without it. What somebody else has
- * changed since stays as it is. */
+ *   2. the keeper, a small process in its own session; it reads end of file from a pipe if the run
+ *      died, for instance by SIGKILL,
+ *   3. the next run, if the run and its keeper died.
+ * The run and its keeper lock the journal (flock) while they are alive. The journal names their
+ * host, because a lock in a shared directory may be invisible on other hosts. Only these are
+ * undone:
+ *   - jobs of that name and user,
+ *   - a reservation that still has its original nodes,
+ *   - a node in such a reservation, or with the run's mark (retest.h) or its old reason; not a node
+ *     that somebody removed from the reservation.
+ * Everything else was changed by somebody else since, and stays. */
 struct undo {
     const struct cluster_operations *operations;
     char run[64];    /* as retest_read() returns it */
     int journal;     /* file descriptor */
     char path[4096]; /* "" if the journal is held in memory */
-    char *unwritten; /* lines for which the journal had no space any more, or NULL */
+    char *unwritten; /* lines that did not fit on the disk, or NULL */
     int keeper_pipe; /* end of file without a byte wakes the keeper; -1: no keeper */
     pid_t keeper;
 };
@@ -52,33 +54,31 @@ int undo_note_reservation(struct undo *undo, const char *name, const char *nodes
  * noted, or none. */
 int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err);
 
-/* These note what has happened already. Return 0; 1 with err the first time that the journal cannot
- * be written, as on a full disk, and this process alone remembers the note; -1 with err if it could
- * not be noted at all. */
-/* The node stopped answering in the middle of the job, and is drained with that reason. If the job
- * does not end within seconds after it is canceled, the node is set down, if it still has that
- * reason: then the job is over for Slurm and its other nodes are free. Never before: while an
- * exclusive job runs, Slurm (22.05 to 26.05) does not count down no_share_job_cnt of a node that is
- * taken out of it, and keeps later jobs that name the node waiting, "Requested nodes are busy",
- * until it reads its configuration again. */
+/* These note finished changes. Return 0; 1 with err at the first failed write, as on a full disk:
+ * only this process then has the note; -1 with err if the note is lost. */
+/* The node stopped answering during the job and is drained with that reason. If the canceled job
+ * does not end within seconds, undo sets the node down, provided that the reason is unchanged.
+ * Slurm then ends the job and frees its other nodes. Do not set it down earlier: Slurm (22.05
+ * to 26.05) does not decrement no_share_job_cnt of a node that it removes from a running exclusive
+ * job. Later jobs that name the node then wait, "Requested nodes are busy", until slurmctld is
+ * reconfigured. */
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err);
 /* The nodes, without a text, are now in their final state. */
 int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err);
-/* The certificate of the node, which was not reached, is to be revoked (revocation.h) up to that
- * time; and this is done now. Without the second note, the undo revokes it. */
+/* The certificate of an unreachable node must be revoked (revocation.h) up to that time; it is
+ * revoked now. Undo revokes it if the second note is missing. */
 int undo_note_revocation(struct undo *undo, const char *node, time_t until, struct error *err);
 int undo_note_revoked(struct undo *undo, const char *node, struct error *err);
 
-/* Undoes all changes, ends the keeper and removes the journal; report (may be NULL) gets
- * a line for each thing that is left because somebody has changed it. Returns 0, or -1 with err if
- * something is still there (the keeper then goes on trying for a while). */
+/* Undoes all changes, ends the keeper and removes the journal. report (may be NULL) gets a line for
+ * each change that stays because somebody else modified it. Returns 0, or -1 with err if the undo
+ * is incomplete: the keeper then retries for a while. */
 int undo_end(struct undo *undo, void (*report)(const char *text), struct error *err);
 
-/* Finds the journals of runs that are gone and undoes their changes. A journal of another cluster,
- * or one that is not whole, is reported and left as it is, and so is one of another host for
- * UNDO_OTHER_HOST_S: its run may live (if not, retest_clean_up() finds what is in Slurm). changed
- * (may be NULL) gets the reservations that stay because somebody has changed them. Returns how many
- * journals were undone, or -1. */
+/* Undoes the journals of dead runs. Reports and keeps a journal of another cluster, a damaged one,
+ * and one of another host for UNDO_OTHER_HOST_S: its run may be alive. If it is dead,
+ * retest_clean_up() finds its changes in Slurm. changed (may be NULL) gets the reservations that
+ * stay because somebody changed them. Returns how many journals were undone, or -1. */
 int undo_clean_up(const struct cluster_operations *operations, const char *directory,
                   const char *cluster, void (*report)(const char *text), struct hostlist *changed,
                   struct error *err);
