@@ -22,7 +22,7 @@ enum decision decision_make(const struct decision_facts *facts, const struct dec
         return DECISION_SUSPECT;
     if (rules->no_drain || facts->cause == CAUSE_NONE ||
         (facts->cause == CAUSE_NEAR_LIMIT && is_early))
-        return DECISION_NOTHING; /* a drain of ours that was lifted is put back by undo */
+        return DECISION_NOTHING; /* undo restores a lifted drain */
     if (facts->role == ROLE_RETEST)
         return DECISION_KEEP;
     return rules->drained < rules->cap ? DECISION_DRAIN : DECISION_OVER_CAP;

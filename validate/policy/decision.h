@@ -15,7 +15,7 @@
  * mark. */
 bool decision_drains(enum verdict verdict, enum fault_code code, enum fault_drain who);
 
-/* The strongest ground to drain a node, among its faults that decision_drains() accepts. */
+/* The strongest cause to drain a node, among the faults that decision_drains() accepts. */
 enum drain_cause {
     CAUSE_NONE,
     CAUSE_NEAR_LIMIT, /* figures near their limits: strikes.h */
@@ -25,7 +25,7 @@ enum drain_cause {
 struct decision_facts {
     enum plan_role role;
     enum verdict verdict; /* of all stages */
-    bool is_near;         /* all that failed are figures near their limits */
+    bool is_near;         /* all failures are values near their limits */
     enum drain_cause cause;
     int strike; /* of a figure near its limit: which strike this is, from 1 */
 };
@@ -37,18 +37,17 @@ struct decision_rules {
 };
 
 enum decision {
-    DECISION_NOTHING, /* not ours, nothing is known, no drain is wanted, or no ground for one */
+    DECISION_NOTHING, /* not ours, unknown, drains are disabled, or no cause for a drain */
     DECISION_CERTIFY,
     DECISION_RELEASE, /* certify, and lift our drain */
-    DECISION_SUSPECT, /* not certified anew, but keeps certificate and service; to be tested again
-                       */
+    DECISION_SUSPECT, /* gets no new certificate, keeps the old one and service; tested again */
     DECISION_DRAIN,
-    DECISION_KEEP,     /* stays drained by us: no cap applies, as it takes nothing away */
-    DECISION_OVER_CAP, /* would be drained, but the cap is reached */
+    DECISION_KEEP,     /* stays drained by muster; the cap does not apply */
+    DECISION_OVER_CAP, /* not drained: the cap is reached */
 };
 
-/* Decides about a node. A dry run gets the same decisions, and nothing is done; but never
- * DECISION_RELEASE, as it lifts no drain. */
+/* Decides about a node. A dry run gets the same decisions without acting on them, but never
+ * DECISION_RELEASE: it lifts no drain. */
 enum decision decision_make(const struct decision_facts *facts, const struct decision_rules *rules);
 
 #endif

@@ -53,9 +53,9 @@ bool health_has_same_fault(const struct cluster_node *node, const char *reason, 
            health_is_noted(node->extra, reason, since - ALIKE_DRAINS_S);
 }
 
-/* Returns whether so many nodes, of the cluster or of the node's leaf, have the fault that its
- * cause is outside of them. Nodes that were drained long before it began do not count: they wait
- * for parts. later: only nodes that were drained, before the node was. */
+/* Returns whether the fault has a common cause, in the cluster or on the node's leaf. Nodes drained
+ * long before the fault do not count: they wait for parts. only_earlier_drains: count only nodes
+ * drained before this node. */
 static bool is_common_fault(const struct cluster *cluster, const struct cluster_node *node,
                             const char *reason, time_t since, bool only_earlier_drains)
 {

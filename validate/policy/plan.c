@@ -27,8 +27,8 @@ static void reserved_set(struct plan *plan, const struct cluster_node *node)
              "", "");
 }
 
-/* Returns whether a job that has ended keeps others from starting. It says nothing of a drained
- * node that does not answer: there reach decides. */
+/* Returns whether an ended job still blocks the node. For a drained node that does not answer,
+ * reach decides. */
 static bool is_completing(const struct cluster_node *node)
 {
     return node->is_completing && !node->is_down && (node->is_responding || !node->is_drained);

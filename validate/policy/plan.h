@@ -13,14 +13,14 @@
 enum plan_role {
     ROLE_TEST,   /* free: test it */
     ROLE_RETEST, /* drained by muster: lift the drain, test it, release or drain it again */
-    ROLE_FAULTY, /* Slurm itself took it away because of a fault: name it, do not touch it */
-    ROLE_SKIP,   /* somebody else's: not touched, its verdict is unknown */
+    ROLE_FAULTY, /* Slurm took it out of service for a fault: report it, change nothing */
+    ROLE_SKIP,   /* not available: change nothing, its verdict is unknown */
 };
 
 struct plan {
     enum plan_role role;
-    bool needs_gate_refusal; /* ROLE_RETEST of a drain of Slurm's: it is lifted for good only if the
-                           node's own note says that muster's gate is its cause */
+    bool needs_gate_refusal; /* ROLE_RETEST of a drain by Slurm: released only if the node's own
+                                note names muster's gate as the cause */
     char part[32];           /* ROLE_FAULTY: "slurmd", "gres", ... */
     char message[256];       /* ROLE_FAULTY, ROLE_SKIP: why, one line */
 };
@@ -40,10 +40,9 @@ bool role_is_testable(enum plan_role role);
 const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
                                                const char *const *names, size_t count);
 
-/* A run uses one partition: reports in which partition each of the names could be tested, the
- * partition with most of them first, each node once. partition: NULL for nodes in no partition that
- * is up. nodes: in the order of names, valid during the call only. Returns 0, or -1 if memory is
- * out. */
+/* A run uses one partition. Reports a partition for each of the names, each node once, the
+ * partition with most nodes first. partition: NULL for nodes in no partition that is up. nodes: in
+ * the order of names, valid only during the call. Returns 0, or -1 if memory is out. */
 typedef void plan_partition_fn(const struct cluster_partition *partition,
                                const struct hostlist *nodes, void *context);
 int plan_report_partitions(const struct cluster *cluster, const struct hostlist *names,

@@ -10,14 +10,14 @@
  *   decision.h  what becomes of a tested node: certified, suspect, drained; nothing in a dry run; a
  *               drain is lifted only by a test that was passed
  *   strikes.h   a fault near the limit must come back within a window before it drains
- *   alike.h     what fails many nodes alike is no node's fault
+ *   alike.h     a failure that many nodes share is no node's fault
  *   cap.h       only a share of the nodes is drained, by whichever tool and run, or in tests, at a
  *               time
  *   turn.h      which nodes are tested when not all may be; jitter
  *   idle.h      which idle nodes are tested, by the time since their last test and their history
  *   health.h    a node's own health check drains it for a missing or dead part only, where the site
  *               wants that, and all nodes together within the cap
- *   refusals.h  so many nodes' gates may refuse jobs for one cause
+ *   refusals.h  only so many nodes may refuse jobs for one cause
  *   testing.h   two runs on one head do not test the same node */
 
 #include "validate/policy/alike.h"

@@ -4,8 +4,8 @@
 
 #include "validate/slurm/job/ended.h"
 
-/* Finds nodes that fail whatever is started there: as such a node is soon free again, it draws the
- * next job (a black-hole node). Pure. */
+/* Finds black-hole nodes: every job fails there at once, the node is soon free again and gets the
+ * next job. Pure. */
 
 /* node: points into the jobs; text: what was seen, "4 of 5 jobs of 3 users ...". */
 typedef void quick_failures_fn(const char *node, const char *text, void *context);

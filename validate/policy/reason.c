@@ -83,7 +83,7 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
     snprintf(reason + strlen(reason), size - strlen(reason), " %s", date);
 }
 
-/* Returns whether the rest of the reason was cut off in these words. */
+/* Returns whether the reason was truncated in these words. */
 static bool is_cut(const char *words, size_t length)
 {
     static const char cut[] = "...";
@@ -92,8 +92,8 @@ static bool is_cut(const char *words, size_t length)
            strncmp(words + length - (sizeof cut - 1), cut, sizeof cut - 1) == 0;
 }
 
-/* Finds the next fault's code and part, its first two words. Returns their length, 0 at the end and
- * where the rest of the reason was cut off; *text moves on to the fault behind. */
+/* Reads the next fault's code and part, its first two words. Returns their length; 0 at the end, or
+ * where the reason was truncated. *text moves to the next fault. */
 static size_t fault_next(const char **text, const char **words)
 {
     size_t length;

@@ -26,13 +26,13 @@ struct reason_fault {
 
 /* Writes the reason of a drain, worst fault first: "muster: rail_slow eth1 98 of 940 Mb/s;
  * gres_mismatch gpu3 is not there 2026-11-20". A message does not repeat the part. A text that is
- * too long ends after a whole word. It has no character at which Slurm's tools would split. */
+ * too long ends after a whole word. It has no character at which Slurm's tools split. */
 void reason_write(const struct reason_fault *faults, size_t count, time_t now, char *reason,
                   size_t size);
 
-/* Returns whether two such reasons have the same codes and parts, whatever their messages and
- * dates: then the older one stays, as it says since when. A reason of a muster before the catalog,
- * which has the test in place of the code, is ours and never the same as a new one. */
+/* Returns whether two such reasons have the same codes and parts; messages and dates may differ.
+ * The older one then stays, because it has the first date. A reason of an old release of muster has
+ * the test instead of the code: it is ours, but never the same as a new one. */
 bool reason_is_same(const char *then, const char *now);
 
 /* Returns whether reason has all codes and parts of faults, which is such a reason too. */

@@ -18,9 +18,8 @@ struct refusals {
     size_t drained;    /* other nodes that are drained by muster or for a failed prolog */
 };
 
-/* Returns whether the node counts: it gets jobs to refuse, or was drained for a refusal. A node
- * that is out of service for something else may stay so for months, and its certificate ends
- * meanwhile. */
+/* Returns whether the node counts: it gets jobs, or was drained for a refusal. A node that is out
+ * of service for another reason may stay so for months, and its certificate expires meanwhile. */
 bool refusals_counts_node(const struct cluster_node *node);
 
 /* Returns whether the node counts, and would refuse jobs for that cause. */
@@ -30,8 +29,8 @@ void refusals_count(const struct cluster *cluster, const char *node, const char 
                     struct refusals *refusals);
 
 /* Returns whether the node may refuse jobs. limit: GateBrake; cap: DrainCap as a number of nodes. A
- * node that does not count may not: it would refuse jobs as soon as it is resumed, and the others
- * would not know. */
+ * node that does not count may not refuse: once resumed, it would refuse jobs, and the other nodes
+ * would not have counted it. */
 bool refusals_allow(const struct refusals *refusals, size_t limit, size_t cap);
 
 #endif

@@ -10,9 +10,9 @@
  * within StrikeWindow. A hard fault, such as a figure below an absolute floor, a missing part or a
  * dead node, drains at once. Pure. */
 
-/* Returns whether a figure that failed is near its limit: the limit is what its peers or its past
- * reach, not an absolute floor, and the figure is at least two thirds of it, as noise takes no more
- * than a third. limit_source: as in records; NULL or any other is hard. */
+/* Returns whether a failed value is near its limit: the limit comes from peers or history, not from
+ * an absolute floor, and the value is at least two thirds of it. Noise costs no more than a third.
+ * limit_source: as in records; NULL or any other is hard. */
 bool strikes_is_near(const char *limit_source, double value, double limit);
 
 /* A strike of an earlier run. is_last: it was the last of its count, so the node was drained and

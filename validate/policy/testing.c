@@ -72,15 +72,15 @@ int testing_read(const char *directory, const char *own, struct hostlist *nodes,
 
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
             continue;
-        /* a FIFO is no journal: it is not waited for, and nobody locks it */
+        /* a FIFO is no journal: do not block on it */
         fd = openat(dirfd(runs), entry->d_name,
                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
             rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
         if (fd < 0)
             continue; /* it ended just now */
-        /* Shared: on NFS an exclusive lock needs a file that is open for writing. Without a lock on
-         * it, the run is gone with its keeper: for undo_clean_up(). */
+        /* Shared: on NFS an exclusive lock needs write access. An unlocked journal belongs to a
+         * dead run, for undo_clean_up(). */
         if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && nodes_add(fd, nodes) != 0)
             rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
         close(fd);

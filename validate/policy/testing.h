@@ -6,13 +6,12 @@
 #include "lib/base/hostlist.h"
 
 /* Which nodes the runs on this host test now: lines "testing NODE" in their journals
- * (validate/slurm/undo/undo.h), which are locked as long as the run or its keeper lives, so that nothing
- * is left of a run that was killed. */
+ * (validate/slurm/undo/undo.h), which are locked as long as the run or its keeper lives, so that
+ * nothing is left of a run that was killed. */
 
-/* Locks out other runs that choose nodes or decide about drains, after it has waited for them.
- * Returns a file descriptor, which the caller closes when it is done, or -1 with err and errno:
- * EWOULDBLOCK if another run keeps the lock; else there is no place for the lock, and no other run
- * of this host can be known. */
+/* Waits for the lock that a run holds while it chooses nodes or decides about drains. Returns a
+ * file descriptor, which the caller closes, or -1 with err and errno: EWOULDBLOCK if another run
+ * keeps the lock; else the lock file is unusable, and other runs of this host are unknown. */
 int testing_lock(const char *directory, struct error *err);
 
 /* Reads the nodes of all runs but `own`. Release nodes with hostlist_clear(). Returns 0, or -1 with

@@ -12,19 +12,18 @@
 struct turn_node {
     bool is_busy;           /* another run tests it now */
     bool is_drained;        /* by muster: tests may give it back to users */
-    bool is_partner;        /* only a partner of the others, which go first */
+    bool is_partner;        /* chosen only as a partner: the others go first */
     double since;           /* of a drained node: when it was drained, or last failed a test */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
     bool is_chosen;         /* set by turn_choose() */
     size_t index;           /* internal */
 };
 
-/* Chooses at most `room` of the nodes that are not busy: first the drained ones, the longest
- * waiting first, then those without a certificate, then those whose certificate ends first, else in
- * their order, so that successive runs test all of them. Partners come after all others. Nodes
- * that stay broken are drained at each run, so half of the room is for nodes in service, if there
- * are so many. Chooses none if there is room for one only and more wait: links needs two. Returns
- * how many are chosen. */
+/* Chooses at most `room` of the nodes that are not busy, in this order: drained nodes, the longest
+ * waiting first; nodes without a certificate; nodes whose certificate ends first; else as given. So
+ * successive runs test all nodes. Partners come last. Half of the room is for nodes in service, if
+ * there are so many: broken nodes stay drained and come first at each run. Chooses none if there is
+ * room for only one and more wait: links needs two. Returns how many are chosen. */
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room);
 
 /* Returns how long before their end certificates that are valid for valid_s are due, in seconds. */
