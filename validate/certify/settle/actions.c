@@ -45,7 +45,8 @@ static void set_unknown(struct certify *certify, const char *name, const char *w
                     "slurm.state", "", text);
 }
 
-/* The lifting of drains. A node for which a request is refused is left alone; undo settles it. */
+/* Lifts drains. If Slurm refuses a request for a node, the node becomes unknown, and undo restores
+ * its drain. */
 struct lifting {
     struct certify *certify;
     struct batch resumes;
@@ -84,7 +85,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
 
         if (node_run->plan.role != ROLE_RETEST || !node)
             continue;
-        if (!is_away(node)) { /* somebody has resumed it: it is tested as in service */
+        if (!is_away(node)) { /* somebody resumed it: test it as a node in service */
             node_run->plan.role = ROLE_TEST;
             node_run->plan.needs_gate_refusal = false;
         } else if (is_replaced(node_run, node)) {
@@ -125,8 +126,8 @@ static void unmark_done(const char *name, const char *comment, const struct erro
         certify_note(unmarking->certify, "%s: no memory to note that it is settled", name);
 }
 
-/* Removes the run's mark from the Comment of a node whose lifted drain is settled. node: its
- * present state; NULL: not known. */
+/* Adds the removal of the run's mark from the Comment of a node in its final state. node: its
+ * current state; NULL: unknown. */
 static void unmark_add(struct certify *certify, const struct node_run *node_run,
                        const struct cluster_node *node, struct batch *comments)
 {
@@ -161,15 +162,15 @@ static size_t drain_cap(const struct certify *certify)
     return cap_nodes(&certify->cluster, certify->conf.drain_cap_percent, CAP_DRAINS_LEAST);
 }
 
-/* The actions on nodes once all of them are decided about. */
+/* Decides about nodes and drains them. */
 struct actions {
     struct certify *certify;
-    int lock; /* held from the count of drained nodes to the drains: other runs of this host wait */
-    bool lacks_lock; /* another run has it (lock_err): what that run drains is not known */
+    int lock; /* held from counting drained nodes to draining: other runs of this host wait */
+    bool lacks_lock; /* another run has it (lock_err): its drains are unknown */
     struct error lock_err;
     struct cluster now; /* empty: it could not be read, err says why */
     struct error err;
-    struct batch drains, drained, comments; /* done: those that are drained */
+    struct batch drains, drained, comments; /* drained: accepted drains */
 };
 
 static void actions_lock(struct actions *actions)
@@ -194,8 +195,8 @@ static bool is_lifted(const struct certify *certify, const struct cluster_node *
              outcome_tested(&node_run->outcome) == VERDICT_PASS);
 }
 
-/* Counts the nodes that muster has out of service now, whichever of its runs and tools took them:
- * also those whose drain was lifted for a test, unless they passed. */
+/* Counts the nodes that any run or tool of muster holds out of service. A node whose drain is
+ * lifted for a test counts until it passes. */
 static void actions_begin(struct actions *actions)
 {
     struct certify *certify = actions->certify;
@@ -213,15 +214,16 @@ static void actions_begin(struct actions *actions)
     certify->drained = count;
 }
 
-/* Returns whether somebody else has taken the node out of service. A node that Slurm itself sets
- * down does not count: it comes back by itself, and a faulty node must not. */
+/* Returns whether somebody else took the node out of service. A node that Slurm set down does not
+ * count: it returns by itself, but a faulty node must stay out. */
 static bool is_taken_by_others(const struct cluster_node *node)
 {
     return is_away(node) && !reason_is_ours(node->reason) &&
            (node->is_drained || !reason_slurm_part(node->reason));
 }
 
-/* Whether the node may be drained: its state is known, and nobody else has drained it meanwhile. */
+/* Returns whether the node may be drained: its state is known, and nobody else drained it
+ * meanwhile. */
 static bool is_drainable(struct actions *actions, const struct node_run *node_run)
 {
     const struct cluster_node *node = cluster_node(&actions->now, node_run->name);
@@ -235,7 +237,7 @@ static bool is_drainable(struct actions *actions, const struct node_run *node_ru
     return node && !is_taken_by_others(node);
 }
 
-/* Whether muster had drained it already when the drains began, as its health check does. */
+/* Returns whether muster had drained the node before, as its health check does. */
 static bool was_drained_by_muster(const struct actions *actions, const char *name)
 {
     const struct cluster_node *node = cluster_node(&actions->now, name);
@@ -248,8 +250,7 @@ static bool stays_drained(const struct node_run *node_run)
     return node_run->decision == DECISION_KEEP;
 }
 
-/* Adds the drain of a node; one that muster had drained keeps its reason if the new one says the
- * same. */
+/* Adds the drain of a node. An earlier drain keeps its reason if the new reason is the same. */
 static void drain_add(struct actions *actions, const struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
@@ -303,7 +304,7 @@ static void drain_undone(const char *name, const char *nothing, const struct err
     certify->drained--;
 }
 
-/* Takes back drains that exceed DrainCap: health checks and runs on other heads may have drained
+/* Undoes drains that exceed DrainCap: health checks and runs on other head nodes may have drained
  * nodes since the count. */
 static void excess_drains_undo(struct actions *actions)
 {
@@ -335,7 +336,7 @@ static void excess_drains_undo(struct actions *actions)
     cluster_clear(&now);
 }
 
-/* Completes a drain that stays: in the journal, the node's Comment and the notes. */
+/* Completes a drain: updates the journal, the node's Comment and the notes. */
 static void drain_complete(struct actions *actions, const char *name, const char *reason)
 {
     struct certify *certify = actions->certify;
@@ -406,8 +407,8 @@ static bool is_lost(const struct node_run *node_run)
     return node_run->is_silent && !node_run->is_cut_off;
 }
 
-/* Returns the node's role: its drain counts as Slurm's until the node has reported that it was
- * muster's gate. */
+/* Returns the node's role. A drain by Slurm counts as a fault until the node reports that muster's
+ * gate caused it. */
 static enum plan_role role_of(const struct node_run *node_run)
 {
     return node_run->plan.needs_gate_refusal ? ROLE_FAULTY : node_run->plan.role;
@@ -426,8 +427,7 @@ static const struct outcome_fault *near_fault_of(const struct node_run *node_run
     return node_run->outcome.is_near ? outcome_worst(&node_run->outcome) : NULL;
 }
 
-/* Counts the strikes of all nodes; before the lock is taken, as the history may take long to
- * answer. */
+/* Counts the strikes of all nodes, before the lock: the history may be slow. */
 static void strikes_count_all(struct certify *certify)
 {
     uint64_t *fingerprints = NULL;
@@ -493,7 +493,7 @@ void certify_drain_silent(struct certify *certify)
         return;
     certify_excuse_common(certify);
     actions_begin(&actions);
-    /* without the lock, at the end */
+    /* without the lock, certify_drains_decide() decides later */
     for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++)
         if (is_lost(&certify->node_runs[i]))
             node_decide(&actions, &certify->node_runs[i]);
@@ -530,8 +530,8 @@ void certify_drains_decide(struct certify *certify)
     hostlist_clear(&spared);
 }
 
-/* Settles the nodes that passed and whose drain was lifted: they stay in service. Undo drains the
- * others again. */
+/* Unmarks the nodes that passed after a lifted drain: they stay in service. Undo drains the others
+ * again. */
 void certify_drains_release(struct certify *certify)
 {
     struct batch comments = {0};

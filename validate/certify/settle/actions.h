@@ -4,14 +4,14 @@
 
 #include "validate/certify/state/run.h"
 
-/* Drains the nodes that stopped answering, within DrainCap, and notes that the end of the job sets
- * them down. A job with such a node does not end; once the node is down, the others are free at
- * once. */
+/* Drains the nodes that stopped answering, within DrainCap, and notes that undo must set them down
+ * after the job. A silent node keeps its job from ending. Setting the node down frees the other
+ * nodes at once. */
 void certify_drain_silent(struct certify *certify);
 /* Lifts muster's own drains of these nodes, inside the run's reservation; each is first written to
- * the journal and to its node's Comment. A node that somebody else has drained meanwhile, or wants
- * to reboot or to power down, or whose registration, Comment or resume Slurm refuses, stays drained
- * and is unknown; one that somebody has resumed is tested as any node in service. Returns 0, or -1
+ * the journal and to its node's Comment. A node stays drained and becomes unknown if somebody else
+ * drained it meanwhile or requested its reboot or power-down, or if Slurm refuses its registration,
+ * Comment or resume. A node that somebody resumed is tested as a node in service. Returns 0, or -1
  * with err. */
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err);
 

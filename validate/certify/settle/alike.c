@@ -8,8 +8,8 @@
 
 #include "validate/certify/report/run_records.h"
 
-/* A failure that many nodes have alike fails none of them; it is reported first, without a node.
- * Nodes that muster had drained before do not count: each of these was found alone. */
+/* A failure that many nodes share fails none of them. It is reported above the table, without a
+ * node. Nodes that muster drained earlier do not count: each had a fault of its own. */
 
 enum { ANY_LEAF = -1 }; /* all nodes, whatever their leaf switch */
 
@@ -24,8 +24,8 @@ static bool is_counted(const struct node_run *node_run, int leaf)
     return node_run->plan.role == ROLE_TEST && (leaf == ANY_LEAF || leaf_of(node_run) == leaf);
 }
 
-/* Returns whether a leaf switch may cause the fault on the nodes behind it, which are few of a
- * large cluster. */
+/* Returns whether a leaf switch may cause the fault on its nodes. These are few in a large cluster.
+ */
 static bool may_be_switch_fault(const struct outcome_fault *fault)
 {
     return fault->code == FAULT_NODE_UNREACHABLE || fault->code == FAULT_LINK_DOWN;
@@ -40,8 +40,8 @@ static bool is_alike(const struct outcome_fault *fault, const struct outcome_fau
            alike_is_same_kind(fault->part, other->part);
 }
 
-/* Returns whether the node has the fault. slurmctld misses the nodes of one outage one by one, so
- * nodes that are cut off count as unreachable already. */
+/* Returns whether the node has the fault. slurmctld notices the nodes of one outage one by one, so
+ * a node that is cut off counts as unreachable at once. */
 static bool has_fault(const struct node_run *node_run, const struct outcome_fault *fault)
 {
     return fault->verdict == VERDICT_FAIL || fault->is_common ||
@@ -89,8 +89,8 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
     }
 }
 
-/* Excuses the fault on all nodes: at parts of its kind; on a single leaf, at the same part alone.
- * What was done to a node that is decided about stays done. */
+/* Excuses the fault on all nodes, at parts of its kind, or on a single leaf, at the same part only.
+ * A node that is decided about keeps its decision. */
 static void fault_excuse(struct certify *certify, const struct outcome_fault *fault, int leaf)
 {
     for (size_t i = 0; i < certify->count; i++) {
@@ -110,8 +110,8 @@ static void fault_excuse(struct certify *certify, const struct outcome_fault *fa
     }
 }
 
-/* Returns whether so many nodes of its leaf have the fault at the same part that it is the
- * switch's. */
+/* Returns whether enough nodes of its leaf have the fault at the same part to suspect the switch.
+ */
 static bool is_switch_fault(const struct certify *certify, const struct node_run *node_run,
                             const struct outcome_fault *fault)
 {
@@ -141,13 +141,13 @@ void certify_excuse_common(struct certify *certify)
             else if (is_switch_fault(certify, node_run, &fault))
                 fault_excuse(certify, &fault, leaf_of(node_run));
             else
-                k++; /* else another fault is in its place */
+                k++; /* after an excuse, index k holds another fault */
         }
     }
 }
 
-/* Returns whether the headline about a common fault includes this fault of the node: not if it
- * counts as the node's own failure, as on another leaf. */
+/* Returns whether the report of a common fault includes this fault of the node. A failure of the
+ * node itself, as on another leaf, is not included. */
 static bool is_included(const struct node_run *node_run, const struct outcome_fault *fault)
 {
     return is_counted(node_run, ANY_LEAF) && has_fault(node_run, fault) &&

@@ -4,8 +4,8 @@
 
 #include "validate/certify/state/run.h"
 
-/* Excuses failures that many nodes have alike: they are no node's fault. Call it before anything is
- * done to a node. */
+/* Excuses failures that many nodes share: no node is at fault. Call it before any action on a node.
+ */
 void certify_excuse_common(struct certify *certify);
 /* Reports each excused failure as a line above the table and as a record. Call it once. */
 void certify_report_common(struct certify *certify);

@@ -130,7 +130,7 @@ double budget_limit_s(const struct budget_work *work, enum stage stage, double w
     struct budget_work own = *work;
     double limit_s;
 
-    if (stage != STAGE_LINKS) /* the others do as much as their limit has time for */
+    if (stage != STAGE_LINKS) /* the other stages fit their work into their limit */
         own.oversubscription = 0;
     limit_s =
         fmax(BUDGET_LEAST_LIMIT_S[work->level], BUDGET_PATIENCE * budget_estimate_s(&own, stage));

@@ -16,10 +16,10 @@ struct split_limits;
 struct budget_work {
     enum certify_level level;
     size_t nodes;
-    int rails;         /* of a node */
-    int pairs_at_once; /* 0: all pairs of a round */
-    int rounds,
-        all_rail_rounds; /* rounds: of single rails; second: of all rails of a pair at once */
+    int rails;           /* of a node */
+    int pairs_at_once;   /* 0: all pairs of a round */
+    int rounds;          /* of single rails */
+    int all_rail_rounds; /* of all rails of a pair at once */
     int sub_rounds;      /* sub-rounds per round, by limits of leaves and uplinks; 0: no limits */
     double oversubscription; /* most nodes per processor, of machines with several nodes; 0: none */
     double nodes_per_machine; /* most nodes on one machine; 0: one */
@@ -32,9 +32,9 @@ struct budget_machine {
     int processors;
 };
 
-/* Returns the confidence with which the links stage is to name a bad node; the number of rounds
- * follows from it. 0: all pairs are measured, as with few nodes. doc/attribution.md lists how often
- * the part is named correctly. */
+/* Returns the confidence with which the links stage must name a bad node. It determines the number
+ * of rounds. 0: all pairs are measured, as with few nodes. doc/attribution.md lists how often the
+ * part is named correctly. */
 double budget_confidence(enum certify_level level, size_t nodes);
 
 /* times: how often all pairs are measured. */
@@ -49,8 +49,8 @@ void budget_apply_sharing(struct budget_work *work, struct budget_machine *machi
  * node. If memory is out, no limits are assumed. */
 void budget_apply_limits(struct budget_work *work, const struct split_limits *limits);
 
-/* Returns about how many seconds a stage takes if all is well, for STAGE_LAUNCH to STAGE_TRAIN;
- * else 0. */
+/* Returns the expected duration of a stage without faults, in seconds, for STAGE_LAUNCH to
+ * STAGE_TRAIN; else 0. */
 double budget_estimate_s(const struct budget_work *work, enum stage stage);
 
 /* Returns the stage's time limit in seconds. wanted_s: the administrator's budget for the run, of

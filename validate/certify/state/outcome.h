@@ -35,19 +35,18 @@ struct outcome_fault {
     enum verdict verdict; /* WARN and worse */
     enum fault_code code;
     bool is_near;   /* FAIL, by a figure near its limit (validate/policy/strikes.h) */
-    bool is_common; /* many nodes have it alike: none is failed for it (validate/policy/alike.h) */
+    bool is_common; /* many nodes share it: it fails none (validate/policy/alike.h) */
     char test[64], part[64], message[256];
 };
 
 struct outcome {
-    enum verdict stages[STAGE_COUNT];            /* VERDICT_NONE: not run */
-    char cells[STAGE_COUNT][24];                 /* what the table shows; "" : the verdict's name */
-    enum verdict verdict;                        /* worst so far */
-    bool is_near;                                /* FAIL, by figures near their limits only */
-    struct outcome_fault faults[OUTCOME_FAULTS]; /* worst first, equals in order of arrival; one
-                                                    per code, test and part; if there are too
-                                                    many, a fault whose code another fault has is
-                                                    dropped first */
+    enum verdict stages[STAGE_COUNT]; /* VERDICT_NONE: not run */
+    char cells[STAGE_COUNT][24];      /* what the table shows; "" : the verdict's name */
+    enum verdict verdict;             /* worst so far */
+    bool is_near;                     /* FAIL, by figures near their limits only */
+    /* worst first, equals in order of arrival; one per code, test and part; when full, a fault with
+     * a repeated code is dropped first */
+    struct outcome_fault faults[OUTCOME_FAULTS];
     size_t fault_count;
 };
 
@@ -60,7 +59,7 @@ void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdic
 void outcome_note_near(struct outcome *outcome, enum stage stage, enum fault_code code,
                        const char *test, const char *part, const char *message);
 
-/* Excuses failure number `fault`, which many nodes have alike: its verdict becomes UNKNOWN. */
+/* Excuses the failure with index `fault`, which many nodes share: its verdict becomes UNKNOWN. */
 void outcome_excuse(struct outcome *outcome, size_t fault);
 
 /* Returns the worst fault; one with empty texts and VERDICT_NONE if there is none. */

@@ -15,8 +15,8 @@ enum { HAS_VERBS = true };
 enum { HAS_VERBS = false };
 #endif
 
-/* If policy allows it, a node with a dead rail is certified for its other rails. The links must
- * show that these are good: without a rail that was measured, no node is certified. */
+/* If AllowFailedRails permits it, a node with a dead rail is certified for its other rails. A node
+ * without any measured rail is not certified. */
 
 int certify_rails_left_out(const struct certify *certify, const struct node_run *node_run)
 {
@@ -75,8 +75,8 @@ static size_t names_join(const struct hostlist *names, const struct hostlist *bu
     return length < size ? count : 0;
 }
 
-/* If fewer than half of the nodes had verbs, two of them might never meet in the few rounds of that
- * pass. */
+/* With fewer than half of the nodes, the few rounds of the verbs pass may never pair two of them.
+ */
 bool certify_has_verbs(const struct certify *certify, const struct hostlist *names)
 {
     bool *has_rdma = calloc(certify->count + 1, sizeof *has_rdma);
@@ -101,8 +101,8 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
     return HAS_VERBS && count > 1 && 2 * count >= names->count;
 }
 
-/* Open MPI over TCP wants the same interfaces everywhere: 4.1 was seen to hang where one node had
- * the second rail only and the others had both. */
+/* Open MPI over TCP needs the same interfaces on all nodes: 4.1 hung when one node had only the
+ * second rail and the others had both. */
 int certify_rails_setting(const struct certify *certify, char *text, size_t size)
 {
     struct hostlist left_out = {0}, none = {0};

@@ -21,7 +21,7 @@ const char *certify_level_name(enum certify_level level)
 void certify_note(struct certify *certify, const char *format, ...)
 {
     static const char cut[] = " ... (cut) ... ";
-    enum { KEPT = 512 }; /* bytes kept of its end, which says why and what is next */
+    enum { KEPT = 512 }; /* bytes kept of the end, which has the cause and the next step */
     char *text;
     va_list values;
     int length;

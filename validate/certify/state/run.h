@@ -39,7 +39,7 @@ struct certify_options {
     } reports[CERTIFY_REPORTS]; /* --report */
     size_t report_count;
     enum certify_level level;
-    bool has_level;             /* it was given */
+    bool has_level;             /* --level was given */
     const char *campaign;       /* NULL: not given */
     const char *campaign_nodes; /* of a campaign: the value of -w, moved from nodes; NULL: none */
     long at_a_time;             /* of a campaign: nodes of a run; 0: as many as are free */
@@ -66,14 +66,14 @@ struct node_run {
     struct outcome outcome;
     long gpus;            /* of the node's GRES in Slurm */
     bool has_accelerator; /* as muster check found; before the check, as Slurm says */
-    bool lacks_gpus;      /* the job has not all of its GPUs: gres_is_explicit() */
+    bool lacks_gpus;      /* the job lacks some of its GPUs: gres_is_explicit() */
     bool is_in_job;
-    bool is_selected;           /* among the nodes of the last certify_list_good() */
-    bool is_resumed;            /* its drain was lifted by us */
-    bool is_partner;            /* chosen only as another's partner */
-    bool is_silent;             /* it stopped answering while it was in the job */
-    bool is_cut_off;            /* this host cannot reach it, but the controller does not miss it */
-    bool lacks_certificate_job; /* it was not available for the job of the certificates */
+    bool is_selected; /* among the nodes of the last certify_list_good() */
+    bool is_resumed;  /* its drain was lifted by us */
+    bool is_partner;  /* chosen only as another's partner */
+    bool is_silent;   /* it stopped answering while it was in the job */
+    bool is_cut_off;  /* this host cannot reach it, but the controller still counts it as up */
+    bool lacks_certificate_job; /* it was not available for the certificates' job */
     bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
     char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
     enum fault_code suspect_code;
@@ -84,11 +84,11 @@ struct node_run {
     double rail_mbps;         /* its worst rail's bandwidth; NAN: not measured */
     char certified_until[32]; /* "": it has no certificate of this run, and kept none */
     time_t certified_until_s;
-    int certified_level; /* certificate_level(): above the run's if it kept the one it had */
+    int certified_level; /* certificate_level(): above the run's if it kept an older certificate */
     bool is_revoked;     /* it reported that its certificate is gone */
     time_t revoke_until; /* revoke certificates issued until then; 0: none, -1: all */
-    size_t refusal_record, certificate_record; /* 1 + the index of the record: that its gate refused
-                               a job, and of its certificate; 0: none */
+    size_t refusal_record, certificate_record; /* 1 + the index of the record of a refusal by its
+                                                  gate, and of its certificate; 0: none */
     bool has_addresses;                        /* muster check reported them: certify_peers() */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
@@ -103,7 +103,7 @@ struct certify {
     double budget_s;                             /* the administrator's, 0: none */
     double begin;                                /* clock_s() */
     char run[64], job_name[96], reservation[96]; /* reservation "": none */
-    const struct cluster_operations *operations; /* all that the run queries and changes in Slurm */
+    const struct cluster_operations *operations; /* all requests to Slurm */
     struct cluster cluster;
     struct node_run *node_runs;
     size_t count;
@@ -120,16 +120,16 @@ struct certify {
     struct progress progress;
     struct live live;
     const char *live_directory;   /* where others can watch the run; NULL: nowhere */
-    struct hostlist headlines;    /* lines above the table: faults of many nodes, no node's own */
+    struct hostlist headlines;    /* lines above the table: faults that many nodes share */
     struct hostlist lossy;        /* what failed for packet loss: "NODE RAIL", shared parts */
     struct hostlist notes;        /* lines under the table */
-    bool is_misused;              /* a node or partition was named that is not there */
-    bool has_fault;               /* a fault that is no node's */
+    bool is_misused;              /* an unknown node or partition was named */
+    bool has_fault;               /* a fault outside of the nodes */
     bool has_unread;              /* suspect reports could not be read: the run does not pass */
     bool is_broken;               /* the run could not begin, go on or undo all: no node's fault */
-    bool lacks_job;               /* nodes that were available got no job, for no known reason */
+    bool lacks_job;               /* available nodes got no job, for an unknown reason */
     char *peers;                  /* for certify_environment_peers(); NULL: not known */
-    size_t drained;               /* nodes that muster has out of service, this run's included */
+    size_t drained;               /* nodes that muster holds out of service, with this run's */
     char runs[512];               /* the directory of journals */
     struct hostlist changed;      /* reservations of dead runs that somebody has changed:
                                      undo_clean_up() */
@@ -139,15 +139,15 @@ struct certify {
     char refused_reason[160];     /* of the first */
     struct error_line error_line; /* what a program said on standard error */
     char mpi_program[1024];       /* the path that the last MPI step ran; "": there was none */
-    double stage_s[STAGE_COUNT];  /* what each stage took */
+    double stage_s[STAGE_COUNT];  /* duration of each stage */
     double gone_s;                /* how long the run waited for slurmctld */
     time_t certified_until_s;     /* the end of this run's certificates */
     double idle_look_at;          /* --idle: clock_s() of the next look at the jobs that wait */
     char idle_end[200];           /* --idle: why the nodes are given back; "": they are not */
 };
 
-/* Set by SIGINT, SIGTERM, SIGHUP to the signal's number once there may be something to undo;
- * before, they end the process. CERTIFY_STOP_IDLE: the nodes are given back (step/give_back.h). */
+/* The number of a received SIGINT, SIGTERM or SIGHUP, once there may be changes to undo; before,
+ * these signals end the process. CERTIFY_STOP_IDLE: the nodes are given back (step/give_back.h). */
 enum { CERTIFY_STOP_IDLE = -1 };
 extern volatile sig_atomic_t certify_stop;
 
@@ -162,11 +162,11 @@ size_t certify_list_good(struct certify *certify, struct hostlist *names);
 /* Returns whether a step that ended with a status of the battery completed on all its nodes, by its
  * records since first. */
 bool certify_is_complete(const struct certify *certify, size_t first);
-/* Returns whether the node was in all jobs so far and answers, faulty or not. One that does not
- * answer would only hold up a step. */
+/* Returns whether the node was in all jobs so far and answers; it may be faulty. A silent node
+ * would delay a step. */
 bool certify_is_available(const struct node_run *node_run);
-/* Returns whether Slurm or somebody else has taken the node out of service: it is not tested. A
- * failed prolog of the site says nothing against its node. */
+/* Returns whether the node is not tested because Slurm or somebody else took it out of service. A
+ * failed prolog of the site is no fault of the node. */
 bool certify_is_untested(const struct node_run *node_run);
 /* Returns whether the node loses the certificate that it had, because it failed a test. A suspect
  * keeps it. */
