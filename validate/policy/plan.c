@@ -61,8 +61,8 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
         reserved_set(plan, node);
     else if (is_retest && is_dry_run)
         plan_set(plan, ROLE_SKIP, "",
-                 is_ours ? "%s by muster, and a dry run does not lift it: %s"
-                         : "%s by Slurm, and a dry run does not lift it: %s",
+                 is_ours ? "%s by muster; a dry run does not lift it: %s"
+                         : "%s by Slurm; a dry run does not lift it: %s",
                  node->state, node->reason);
     else if (is_retest)
         *plan = (struct plan){.role = ROLE_RETEST, .needs_gate_refusal = !is_ours};
@@ -79,7 +79,7 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
     else if (node->is_waiting && is_dry_run)
         plan_set(plan, ROLE_SKIP, "",
                  "left alone: it waits in reservation " CLUSTER_WAITING
-                 ", and a dry run does not take it out%s%s",
+                 "; a dry run does not remove it%s%s",
                  "", "");
     else if (is_reserved_by_others(node))
         reserved_set(plan, node);

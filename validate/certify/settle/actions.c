@@ -123,7 +123,8 @@ static void unmark_done(const char *name, const char *comment, const struct erro
     if (err)
         certify_note(unmarking->certify, "%s", err->text);
     else if (batch_add(&unmarking->nodes, name, "") != 0)
-        certify_note(unmarking->certify, "%s: no memory to note that it is settled", name);
+        certify_note(unmarking->certify,
+                     "%s: out of memory, cannot note its final state in the journal", name);
 }
 
 /* Adds the removal of the run's mark from the Comment of a node in its final state. node: its
@@ -232,7 +233,7 @@ static bool is_drainable(struct actions *actions, const struct node_run *node_ru
         certify_note(actions->certify, "%s not drained: cannot read its state in Slurm: %s",
                      node_run->name, *actions->err.text ? actions->err.text : "no such node");
     else if (is_taken_by_others(node))
-        certify_note(actions->certify, "%s left as it is: drained by someone else meanwhile: %s",
+        certify_note(actions->certify, "%s left unchanged: drained by someone else meanwhile: %s",
                      node_run->name, *node->reason ? node->reason : "no reason given");
     return node && !is_taken_by_others(node);
 }
@@ -321,7 +322,8 @@ static void excess_drains_undo(struct actions *actions)
         return;
     sleep(HEALTH_SETTLE_S);
     if (certify->operations->load_nodes(&now, &err) != 0)
-        certify_note(certify, "cannot see whether another head drained nodes too (DrainCap): %s",
+        certify_note(certify,
+                     "cannot check whether other head nodes drained nodes too (DrainCap): %s",
                      err.text);
     for (size_t i = 0; i < actions->drained.count; i++) {
         const struct batch_node *drain = &actions->drained.nodes[i];
@@ -539,7 +541,7 @@ void certify_drains_release(struct certify *certify)
     struct error err;
 
     if (certify->operations->load_nodes(&now, &err) != 0)
-        certify_note(certify, "no drain is released: %s", err.text);
+        certify_note(certify, "no node released: %s", err.text);
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 

@@ -99,7 +99,7 @@ void certify_extras(struct certify *certify, bool is_again)
         return;
     /* other runs, and the site, have changed Extras since they were read */
     if (certify->operations->load_nodes(&now, &err) != 0 && !is_again)
-        certify_note(certify, "Extra of the nodes left as it is: %s", err.text);
+        certify_note(certify, "Extra of the nodes left unchanged: %s", err.text);
     if (offers)
         expired_add(certify, &now, &batch);
     for (size_t i = 0; i < certify->count; i++) {

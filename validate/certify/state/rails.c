@@ -44,7 +44,7 @@ void certify_rails_note(struct certify *certify, size_t first)
         if (certify_rails_left_out(certify, node_run) == 0)
             continue;
         for (size_t k = 0; k < node_run->unusable.count; k++)
-            certify_note(certify, "%s: %s carries nothing, left out by AllowFailedRails",
+            certify_note(certify, "%s: rail %s is unusable; left out (AllowFailedRails)",
                          node_run->name, node_run->unusable.names[k]);
     }
 }

@@ -38,8 +38,8 @@ static const struct {
     {ESLURM_INVALID_NODE_COUNT, "MinNodes and MaxNodes of the partition must allow jobs of %s of "
                                 "so many nodes; or certify more or fewer at a time: "
                                 "--nodes-at-a-time"},
-    {ESLURM_INVALID_TIME_LIMIT, "MaxTime of the partition must allow jobs of %s that last as long "
-                                "as the tests may; or give them less by --time-limit"},
+    {ESLURM_INVALID_TIME_LIMIT, "MaxTime of the partition must allow jobs of %s as long as "
+                                "the tests; or shorten these with --time-limit"},
     {ESLURM_INVALID_TASK_MEMORY, "MaxMemPerNode or MaxMemPerCPU of slurm.conf or of the partition "
                                  "must allow jobs of %s of whole nodes"},
 };
@@ -55,8 +55,7 @@ static const char *refusal_next(int reason)
 /* For refusals without a Slurm reason, as by a job_submit plugin. Other failures look the same. */
 static const char plugin_next[] =
     "a job_submit plugin may have refused it, see slurmctld's log: it "
-    "has to let jobs of %s pass that ask for whole nodes and name no "
-    "GPUs and no account";
+    "must accept jobs of %s that request whole nodes, no GPUs and no account";
 
 int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
                        int reason)

@@ -215,8 +215,9 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
     switch (state) {
     case REACH_ANSWERS:
         snprintf(text, size,
-                 reason ? "slurmd takes a connection in %.0f ms; libslurm here can ask no more"
-                        : "slurmd answers in %.0f ms",
+                 reason
+                     ? "slurmd accepts connections (%.0f ms); this libslurm cannot query it further"
+                     : "slurmd answers in %.0f ms",
                  1e3 * seconds);
         break;
     case REACH_NO_SLURMD:

@@ -95,13 +95,14 @@ int journal_check(const char *text, const char *cluster, struct error *err)
             return error_set(err, "'%.*s' is not a journal line",
                              (int)(end - line < 60 ? end - line : 60), line);
         if (is_first != (strcmp(entry.verb, "cluster") == 0))
-            return error_set(err, is_first ? "it does not name its cluster"
-                                           : "it names a cluster twice");
+            return error_set(err, is_first ? "its first line names no cluster"
+                                           : "it names its cluster twice");
         if (is_first && strcmp(entry.name, cluster) != 0)
-            return error_set(err, "it is of cluster %s, this is %s", entry.name, cluster);
+            return error_set(err, "it belongs to cluster %s, this is cluster %s", entry.name,
+                             cluster);
         is_first = false;
     }
-    return is_first ? error_set(err, "it does not name its cluster") : 0;
+    return is_first ? error_set(err, "its first line names no cluster") : 0;
 }
 
 bool journal_has(const char *text, const char *verb, const char *name)
@@ -140,7 +141,7 @@ int journal_write(int journal, const char *path, const char *lines, struct error
         errno = ENOSPC;
     error_set(err, "cannot write the journal %s: %m", path);
     if (end < 0 || ftruncate(journal, end) != 0)
-        error_set(err, "cannot write the journal %s, its last line is broken", path);
+        error_set(err, "cannot write the journal %s: its last line is incomplete", path);
     return -1;
 }
 

@@ -324,8 +324,7 @@ static int certificates_revoke(const struct rollback *rollback, struct error *er
         revoked = revocation_set(comment, until);
         if (!revoked || batch_add(&comments, entry.name, revoked) != 0)
             rv = error_set(err, "no memory");
-        rollback_report(rollback, "%s: its certificate is revoked, as the run meant to",
-                        entry.name);
+        rollback_report(rollback, "%s: certificate revoked, as noted by the run", entry.name);
         free(revoked);
     }
     if (batch_apply(&comments, rollback->operations->set_comment, NULL, NULL, err) != 0)

@@ -248,8 +248,8 @@ static int journal_clean_up(const struct cluster_operations *operations, int jou
         rv = error_set(err, "cannot read %s: %m", path);
     } else if (journal_check(text, cluster, &why) != 0) {
         rollback_report(&rollback,
-                        "%s, of a killed run, left unchanged: %.200s; next: undo its entries by "
-                        "hand, then remove it",
+                        "journal %s of a killed run left unchanged: %.200s; next: undo its entries "
+                        "by hand, then remove it",
                         path, why.text);
     } else if (is_of_other_host(journal, text, &first)) {
         rollback_report(&rollback,

@@ -650,7 +650,7 @@ static void admin_drains_meanwhile(void)
     for (int i = 1; i <= 5; i += 4)
         ok(controller[i].drains == 0 && strcmp(controller[i].reason, "DIMM A3, RMA 4711") == 0,
            "an administrator's drain made during the test stays: %s", controller[i].reason);
-    has_str(notes, "n2 left as it is: drained by someone else meanwhile: DIMM A3, RMA 4711",
+    has_str(notes, "n2 left unchanged: drained by someone else meanwhile: DIMM A3, RMA 4711",
             "... and a note says so");
     ok(controller[8].is_drained, "... and does not count against the cap");
     for (size_t i = 0; i < sizeof by_now / sizeof *by_now; i++) {

@@ -249,10 +249,10 @@ static void test_leftovers(void)
 
     marked_by = "killed";
     check_stays("\ncluster two\njob j1\nresume n5 muster: five\n", "a journal of another cluster",
-                "it is of cluster two, this is one");
+                "it belongs to cluster two, this is cluster one");
     check_stays("\njob j1\nresume n5 muster: five\n", "a journal that names no cluster",
-                "it does not name its cluster");
-    check_stays("", "an empty file", "it does not name its cluster");
+                "its first line names no cluster");
+    check_stays("", "an empty file", "its first line names no cluster");
     check_stays("\n\n", "one of blank lines", "");
     check_stays("notes of mine", "one line without an end, of somebody else", "");
     check_stays("\ncluster one\nresume n5 muster: five\nrm -rf\n", "a journal with an invalid line",
