@@ -2,12 +2,14 @@
 # shellcheck shell=bash
 #
 # certificate.sh - common parts of tests of certificates: a network namespace with one interface d0, a
-# munged, and a configuration in $MUSTER_CONF, all removed when the test ends. Source it after tap.sh:
+# munged, and a configuration in $MUSTER_CONF, all removed when the test ends. Source it instead of
+# tap.sh:
 #
 #   . "$(dirname "$0")/certificate.sh"
 #   request n1 | muster certificate issue
 #   $dir $certificate $pid              # scratch directory, path of the certificate, PID of munged
 
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 if [ -z "$CERTIFICATE_NETWORK" ]; then
     [ -x "${top_builddir:-.}/muster" ] || skip_all 'muster is not built'
     [ "$(id -u)" -eq 0 ] || skip_all 'needs root'

@@ -3,7 +3,6 @@
 #
 # muster check on a node of a real cluster: a healthy node passes; with a fault the faulty part is named,
 # and no other.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/../lab/testlab.sh"
 
 muster=${top_builddir:-.}/muster

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A certificate issued on this node is valid until it expires or the node changes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
 like "$(verdict)" "^1 n1: certificate missing: there is no certificate at $certificate\$" 'no certificate yet'

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A certificate that was altered, copied or forged is invalid.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
 request n1 | muster certificate issue --node n1 >/dev/null

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Without MUNGE a certificate cannot be verified: exit status 3, whether munged is stopped, is dead or has
 # no socket.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
 request n1 | muster certificate issue --node n1 >/dev/null

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # issue names the line of its request that is wrong, and leaves the certificate unchanged.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
 request n1 | muster certificate issue --node n1 >/dev/null

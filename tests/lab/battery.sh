@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2034,SC2154 # tests use what is set, testlab.sh sets what is used
+# shellcheck shell=bash disable=SC2034 # tests use what is set
 #
 # battery.sh - for lab tests of the battery: a lab of four nodes with the MPI programs. These come
-# from .lab/prefix/bin, or the directory that MUSTER_BATTERY names. After testlab.sh:
+# from .lab/prefix/bin, or the directory that MUSTER_BATTERY names. Instead of testlab.sh:
 #
 #   . "$(dirname "$0")/battery.sh"
 #   battery 2 muster-launch --expect-nodes 'n[1-4]'   # two ranks per node
@@ -10,6 +10,7 @@
 #   record_fields '.test == "links" and .peer == "n3"' .value   # a field of the records that match
 #   valid 'a healthy run'               # all records are as doc/records.md says
 
+. "$(dirname "${BASH_SOURCE[0]}")/testlab.sh"
 battery_dir=${MUSTER_BATTERY:-$prefix/bin}
 [ -x "$battery_dir/muster-launch" ] ||
     skip_all "no battery in $battery_dir: install muster to .lab/prefix, or set MUSTER_BATTERY"

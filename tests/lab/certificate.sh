@@ -2,13 +2,14 @@
 # shellcheck shell=bash
 #
 # certificate.sh - for lab tests of certificates: a lab of two nodes and the muster command there.
-# After testlab.sh:
+# Instead of testlab.sh:
 #
 #   . "$(dirname "$0")/certificate.sh"
 #   issue n1 n2                         # through Slurm, as muster certify does
 #   verdict n1                          # exit status and line of muster certificate verify
 #   $certificate                        # the certificate's path on each node
 
+. "$(dirname "${BASH_SOURCE[0]}")/testlab.sh"
 muster_find
 
 lab_up -n 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2034 # what is set here is looked at in the tests
+# shellcheck shell=bash disable=SC2034,SC2154 # tests look at what is set, and set lab_options
 #
 # certify.sh - for lab tests of muster certify: a lab of four nodes, and functions that run muster
-# certify and examine its results. After testlab.sh:
+# certify and examine its results. Instead of testlab.sh:
 #
 #   lab_options=(--backup-controller)  # more for lab up, if any
 #   . "$(dirname "$0")/certify.sh"
@@ -21,7 +21,7 @@
 #   low_figures                         # links that were slow in $work/records
 #   nothing_left                        # no job, reservation, journal or process of a run
 
-# shellcheck disable=SC2154 # top is set in testlab.sh
+. "$(dirname "${BASH_SOURCE[0]}")/testlab.sh"
 muster_find
 [ -x "${muster%/*}/muster-collectives" ] || skip_all "the battery is not beside $muster"
 command -v jq >/dev/null || skip_all 'no jq here'

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# gate.sh - for lab tests of the gate, after spank.sh: certificates made by the muster command of
+# gate.sh - for lab tests of the gate, instead of spank.sh: certificates made by the muster command of
 # .lab/prefix, or the one that MUSTER names.
 
+. "$(dirname "${BASH_SOURCE[0]}")/spank.sh"
 muster_find
 certificate=/var/lib/muster/certificate
 

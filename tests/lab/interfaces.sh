@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# interfaces.sh - for lab tests of the interfaces' settings, after spank.sh and gate.sh: a lab whose
+# interfaces.sh - for lab tests of the interfaces' settings, instead of gate.sh: a lab whose
 # slurmds have the plugin from their start, so that they run its epilog.
 
+. "$(dirname "${BASH_SOURCE[0]}")/gate.sh"
 # shellcheck disable=SC2034 # for the tests
 journal=/run/muster/interfaces
 

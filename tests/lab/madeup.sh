@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2034,SC2154 # tests use what is set, testlab.sh sets what is used
+# shellcheck shell=bash disable=SC2034 # tests use what is set
 #
 # madeup.sh - for lab tests of what muster certify does with nodes, jobs and drains, whatever their
-# links are: a battery that measures nothing and reports good figures at once. After testlab.sh, with a lab:
+# links are: a battery that measures nothing and reports good figures at once.
+# Instead of testlab.sh, or after certify.sh:
 #
 #   made_up_battery                     # makes the battery; $muster and $made_up_muster are a muster beside
 #                                       # it, $real_muster is the real one
+
+. "$(dirname "${BASH_SOURCE[0]}")/testlab.sh"
 
 made_up_battery() {
     local bin=$work/bin program

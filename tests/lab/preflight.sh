@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # what is set here is looked at in the tests
 #
 # preflight.sh - for lab tests of preflights: a lab of four nodes whose plugin starts the muster of
-# the release's prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
+# the release's prefix, or the one that MUSTER names. Instead of spank.sh:
 #
 #   preflight_lab_up [LAB-OPTION...]
 #   run_step COMMAND...                 # runs it as a user on the head: $status, standard output in
@@ -11,6 +11,7 @@
 #   steps_left                          # the steps of muster that slurmctld knows
 #   ends_clean                          # a check: no such step is left, and all nodes are idle
 
+. "$(dirname "${BASH_SOURCE[0]}")/spank.sh"
 muster_find
 [ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
 

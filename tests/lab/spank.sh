@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# spank.sh - for lab tests of the plugin, after testlab.sh: $plugin is spank_muster.so, installed in
+# spank.sh - for lab tests of the plugin, instead of testlab.sh: $plugin is spank_muster.so, installed in
 # .lab/prefix or named by MUSTER_PLUGIN. Without it all tests of the file are skipped.
 
+. "$(dirname "${BASH_SOURCE[0]}")/testlab.sh"
 plugin=${MUSTER_PLUGIN:-$prefix/lib/slurm/spank_muster.so}
 [ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
 
@@ -11,7 +12,6 @@ plugin=${MUSTER_PLUGIN:-$prefix/lib/slurm/spank_muster.so}
 spank_lab_up() { # LAB-OPTION...
     local host
     lab_up "$@" --plugin "$plugin" --plugin-required
-    # shellcheck disable=SC2154 # testlab.sh's
     for host in $(cd "$top/.lab/$name" && ls -d head n*[0-9]); do
         plugstack "$host" "required $plugin config=/etc/muster/muster.conf"
     done

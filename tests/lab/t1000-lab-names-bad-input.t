@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Bad input gets one line that names it and exit status 2; a lab that is down says so.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 refused() { # PATTERN ARG...

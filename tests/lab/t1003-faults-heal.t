@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Each fault is present once injected, only where it was injected, and gone after lab heal.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 # slow rails need little processor time, so that a busy machine does not slow them further

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # lab down leaves no process, namespace, mount, cgroup or file, whatever happened before.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 # Prints everything of this lab that can be found, one line each.

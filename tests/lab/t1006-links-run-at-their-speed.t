@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Rails and uplink run at their set speed, alone and together, and the right interface answers.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 lab_up -n 4 --rail-mbps 50

@@ -8,7 +8,6 @@
 if [ "$(id -u)" -eq 0 ] && [ -z "${T1007_MOUNTS-}" ]; then
     T1007_MOUNTS=$(readlink /proc/self/ns/mnt) exec unshare --mount --propagation private bash "$0" "$@"
 fi
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 [ "$(readlink /proc/self/ns/mnt)" != "$T1007_MOUNTS" ] || bail 'no mount namespace of its own'

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Faults of links: in one direction, of both rails together, at a leaf, intermittent, lost or late frames,
 # long frames only; two at once; all gone after lab heal.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 # slow rails need little processor time, so that a busy machine does not slow them further

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each task of a step has the variables of its node, its step and its rank, under srun, sbatch and
 # salloc, and nested steps have their own; steps that are not the user's tasks have none.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 4

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # --muster, --muster-explain and the variables for them, in srun, sbatch and salloc, and what nested steps
 # inherit; a user's mistake is refused where the user sees it.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 2

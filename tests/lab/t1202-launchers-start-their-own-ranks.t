@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # All ranks of a node inherit the variables of their launcher: mpirun's daemons and torchrun get
 # those of the node, and no rank.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 command -v mpirun >/dev/null || skip_all 'no mpirun here'

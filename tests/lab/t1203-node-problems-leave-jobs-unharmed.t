@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A step's hooks never fail: whatever is wrong with muster on a node is in its slurmd.log, the
 # environment stays as it is, and the job runs.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 2

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The shell of a salloc that Slurm starts on the first node (LaunchParameters=use_interactive_step) gets
 # no variable of muster; a step from within it does, by the options that salloc was given.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 2

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The gate knows a certificate that is missing, expired, altered or copied and a node that has
 # changed, and does with the job what muster.conf says: ignore, log, refuse.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/gate.sh"
 
 gate_lab_up -n 2

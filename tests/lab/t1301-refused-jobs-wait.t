@@ -1,9 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What happens to a node that refuses jobs, to these jobs, and to root's jobs there.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/gate.sh"
 
 gate_lab_up -n 2

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of spank_muster(8): which hook may fail, and with which consequence, under `required`
 # and under `optional`.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/gate.sh"
 
 gate_lab_up -n 2

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Certificates that a job step issues are valid on their nodes only, and not when altered.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certificate.sh"
 
 records=$(issue n1 n2)

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A change of a node after its certification is named by its certificate, and on no other node.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certificate.sh"
 
 issue n1 n2 >/dev/null

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster-launch: a healthy cluster passes; missing nodes, wrong counts and a lying rank are named.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 battery 2 muster-launch --started "$EPOCHREALTIME" --expect-nodes 'n[1-4]' --expect-ranks-per-node 2

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A rank that dies, hangs or freezes is named with its node, and srun returns.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 named() { # METRIC NODE PART

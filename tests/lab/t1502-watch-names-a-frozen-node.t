@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A node that freezes, is cut off or dies while it is measured is named, srun returns, and the others
 # measure all their pairs in the same launch.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 others_are_measured() {

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A slow rail shows in exactly its pairs, a rail that is down or leads nowhere is named.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 touching_n3_eth1='.part == "eth1" and "n3" in (.node, .peer)'

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster-links: all rails of a pair at once, uplinks and bisection, in few rounds, within its budget.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 blocks='leaf1=n[1-2];leaf2=n[3-4]'

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # muster-links: the MTU of a path end to end and of a rail against its peers, the receiver's figure, and
 # how certain a figure is.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 battery 1 muster-links --quick

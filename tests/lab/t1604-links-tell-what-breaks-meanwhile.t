@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # muster-links: two nodes that stop reaching each other, and a rail that dies in a stream, are reported
 # as such; unknown clients at its ports change nothing.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 during() { # COMMAND...: runs it once the first round has begun

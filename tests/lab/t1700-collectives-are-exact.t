@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster-collectives: MPI's collectives are exact on a healthy cluster, in time.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 all='allgather allgatherv allreduce alltoall alltoallv barrier bcast exscan gather gatherv nonblocking reduce reduce_scatter reduce_scatter_block scan scatter'

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A rank whose contributions or results are damaged, always or sometimes, is named, and nobody else.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 for lie in 0:send 0:recv-sometimes 3:send-sometimes 3:recv 6:send 6:recv; do

@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Our algorithms between nodes, beside MPI's collectives: exact, and a rank that lies is named.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
 ours='all-gather by bruck,all-gather by ring,all-to-all by bruck,all-to-all by pairwise'

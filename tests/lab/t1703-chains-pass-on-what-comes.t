@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A rank of a chain passes the first segment on while the next ones come: three links one after
 # another take little longer than one. Whole messages would take three times as long; a busy machine adds to either.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 [ "$release" = bookworm ] || skip_all "what is built is for the machine's own MPI"

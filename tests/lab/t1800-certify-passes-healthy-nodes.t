@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Healthy nodes are certified, again and again; output and files are complete. The MPI programs never
 # run as root; muster check and what writes certificates do.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 conf=$top/.lab/$name/head/etc/muster/muster.conf

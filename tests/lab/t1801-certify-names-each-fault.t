@@ -3,8 +3,6 @@
 # Faults of the lab are named: the right node, the right part, nothing else; healthy runs before and
 # after find nothing. Injects a selection of faults, more with MUSTER_LONG; tests/lab/campaign-faults has
 # all of them, repeated, in turns with healthy runs.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 faults=(slow-rail rail-down missing-gpu slow-sends slow-leaf corrupt-rail)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A bad node is drained with the part at fault as the reason and loses its certificate; it is
 # released when it passes again; drains of others and nodes in use are not touched.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"
 

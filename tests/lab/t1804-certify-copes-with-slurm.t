@@ -4,8 +4,6 @@
 # controller that is down, one that dies so that the backup takes over, a canceled job of the battery,
 # a gate that refuses nodes without a certificate, unknown names:
 # each has its verdict or its message.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 lab_options=(--backup-controller)
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"

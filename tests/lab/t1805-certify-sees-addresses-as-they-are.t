@@ -3,8 +3,6 @@
 #
 # Rails with addresses of other kinds are seen. An address that two nodes have is reported for both and
 # takes neither out of service. A port that no node uses fails nobody, one that the other nodes use does.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 check() { lab on "$1" "$muster" check --only net 2>&1; }

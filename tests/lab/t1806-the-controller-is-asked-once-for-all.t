@@ -3,8 +3,6 @@
 # The number of muster's requests to slurmctld does not grow with the nodes: certifying 4 and 16 nodes of one
 # cluster, of which some were drained and some fail, and revoking their certificates, takes the same requests
 # of each kind. The battery is made up, to save time.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/madeup.sh"
 
 muster_find

@@ -3,8 +3,6 @@
 # If Slurm's accounting or the partition excludes the battery's user, certify says so in one line
 # with the site's next step, drains nobody, and leaves nothing. In a federation, whose commands show
 # the nodes of all clusters, it certifies its own. With MariaDB and slurmdbd.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/madeup.sh"
 
 muster_find

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each NodeName differs from the host's name, is fully qualified or has no number, and resolves nowhere:
 # nodes are certified, checked, found at fault, drained, released and revoked by Slurm's name.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 # shellcheck disable=SC2034 # certify.sh's
 lab_options=(--plugin-required --names "n1.example.org,n2.example.org,alpha,beta")
 . "$(dirname "$0")/certify.sh"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A cloud node that is powered down is reported, and neither tested, nor powered up, nor drained. With
 # power it is certified, and so is a node that registered itself (slurmd -Z).
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 hardware='CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 Gres=gpu:8'

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A lab with accounting has users, accounts and QOS that Slurm enforces. After slurmdbd or MariaDB was
 # killed, heal starts it again, and the accounting has what happened meanwhile. down leaves nothing.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 lab_up -n 2 --accounting

@@ -3,7 +3,6 @@
 # muster policy check on a real cluster with slurmdbd: the lab has no finding; mistakes made by sacctmgr,
 # scontrol and slurm.conf are found, each by itself, and none once it is undone. With slurmdbd killed
 # the result is unknown. Any user may run it, and it changes nothing.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 muster_find

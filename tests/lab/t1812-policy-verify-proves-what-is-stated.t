@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # muster policy verify on a real cluster with slurmdbd: a true policy is proved; each kind of statement
 # made false is found; nothing of a run is left, however it ends.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 muster_find

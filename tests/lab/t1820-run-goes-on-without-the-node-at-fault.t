@@ -3,7 +3,6 @@
 # muster run: when a node of a training job fails, a spare replaces it, and the result is bit for bit that of
 # an undisturbed run. Without a spare the job is queued again and excludes the node. A program that fails on
 # good nodes is started once more and ends with its own status. A signal ends the run without a restart.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 [ -x "$prefix/bin/muster-train" ] || skip_all 'the trainer is not built'

@@ -3,8 +3,6 @@
 # kill -9 of muster certify at any moment leaves no job, no drained healthy node, no reservation, no
 # half-written certificate; a signal that can be caught ends it cleanly. Nor does kill -9 of any other
 # process of a run, on the head or on a node.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 # Runs certify and sends it a signal after SECONDS, or once STAGE is under way. Sets $status and $output. The

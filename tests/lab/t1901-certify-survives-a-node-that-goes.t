@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A node that freezes, is cut off, loses its power or its slurmd in mid-run is named; the others are
 # certified and idle at once, and the healed node passes. A node that reboots is reported, and not certified.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 level=quick

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # certify loads the accelerators of every node (stand-ins, tests/gpu): healthy ones pass, each fault is
 # named with its node, device and code and fails that node alone, and healed the nodes are certified.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 lab_options=(--gpus)
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # certify loads AMD's accelerators (stand-ins of HIP, hipRTC, hipBLASLt and RCCL, tests/gpu): one with
 # wrong results is named and fails its node alone, and healed the node is certified.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 lab_options=(--gpus=amd)
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A step gets the fabric that its nodes share and the variables of the site, in every way that a
 # step can start; a recorded machine shows what a task with a GPU gets.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 3

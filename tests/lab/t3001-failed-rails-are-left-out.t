@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # With AllowFailedRails a node with one slow rail of two, and one with a rail that is down, are
 # certified, their tasks are kept off that rail and no preflight is held up by it.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/spank.sh"
 

@@ -2,10 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # While jobs run, the interfaces are as muster.conf requests; two jobs on a node do not undo each
 # other, and afterwards everything is as before. The certificate stays valid meanwhile.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
-. "$(dirname "$0")/gate.sh"
 . "$(dirname "$0")/interfaces.sh"
 
 interfaces_lab_up -n 2

@@ -1,10 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Whatever is killed between prolog and epilog, in the end the interfaces are as before.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
-. "$(dirname "$0")/gate.sh"
 . "$(dirname "$0")/interfaces.sh"
 
 interfaces_lab_up -n 1

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A step whose GPUs are not what Slurm allocated says so in one line for each node, and one where all
 # agrees says nothing.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 2

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # On nodes with an RDMA fabric a step of several nodes says when it may not lock memory or open a
 # rail's verbs device; on others it says nothing.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 2

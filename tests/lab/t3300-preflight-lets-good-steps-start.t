@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A preflight of healthy nodes, by an ordinary user: the step starts after it, on the tested nodes. An
 # unknown result does not hold the step up. A preflight starts no other, and leaves nothing.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/preflight.sh"
 
 preflight_lab_up

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A slow rail: the step does not start, the output names node and part, and nobody is drained; in a
 # larger allocation the step gives back its resources, and the best nodes are kept.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/preflight.sh"
 
 preflight_lab_up

@@ -3,9 +3,6 @@
 # A user's failed preflight makes a node suspect. muster check reports it. muster certify --suspects tests
 # exactly that node, with partners, and drains it by its own measurement only. A tested node is no
 # longer suspect.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/preflight.sh"
 
 preflight_lab_up

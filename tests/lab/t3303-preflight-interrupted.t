@@ -3,9 +3,6 @@
 # Ctrl-C during a preflight ends srun and leaves no step, also inside an allocation, whose next step
 # has all its resources; a killed srun leaves none either; a frozen node is named and left out, and
 # the step on it gives back its resources.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/preflight.sh"
 
 preflight_lab_up

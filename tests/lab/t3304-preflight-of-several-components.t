@@ -3,9 +3,6 @@
 # A heterogeneous step is tested as one, whichever of its components srun calls the plugin for: in a
 # heterogeneous job, and within a job; also with one node per component. The programs have
 # --mpi=none, because PMIx of Slurm 22.05 can hang an srun of several components at its end.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/preflight.sh"
 
 preflight_lab_up

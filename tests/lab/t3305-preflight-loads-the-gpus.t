@@ -3,9 +3,6 @@
 # A preflight loads the GPUs of a job (stand-ins, tests/gpu), and no others: a step does not start
 # on one that computes wrong. GPUs that others use, a fault that many nodes share, and an old library
 # hold no step up. A step that does not have all GPUs of its job has none tested.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
-. "$(dirname "$0")/spank.sh"
 . "$(dirname "$0")/preflight.sh"
 [ -x "${muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $muster"
 command -v jq >/dev/null || skip_all 'no jq here'

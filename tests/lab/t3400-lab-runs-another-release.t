@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # With --release the nodes run another Debian: its Slurm, its libraries, its users. Of the machine they
 # have only the kernel, the source tree and names. MUSTER_LAB_RELEASE selects the release.
-. "$(dirname "$0")/../tap.sh"
 MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
 . "$(dirname "$0")/testlab.sh"
 

@@ -3,7 +3,6 @@
 # What Slurm does when a hook of a required plugin fails differs from release to release, and
 # decides what muster may return from which hook. Compares the table of operations.md with the Slurm
 # of the lab: MUSTER_LAB_RELEASE=trixie or unstable for the others.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 # runs     the job runs              fails  it does not run, the command fails    lost  it does not run, exit 0

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # On Slurm 23.11 and later certify writes level and end of a node's certificate into its Extra, beside
 # what the site has there, and jobs that request it run on certified nodes only.
-. "$(dirname "$0")/../tap.sh"
 export MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 [ "$release" != bookworm ] || skip_all "Slurm 22.05 knows no --extra"

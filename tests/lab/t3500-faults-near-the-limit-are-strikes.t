@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A rail that is a little slower than its peers makes its node a suspect, which stays in service with
 # its certificate; the second time it is drained.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 # The absolute floor is 100 Mb/s; 85 % of the peers are some 165.

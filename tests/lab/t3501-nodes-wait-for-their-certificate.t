@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Nodes without a certificate wait in a reservation, where no job of a user starts. They are tested there,
 # a share of them at a time, and leave it when they are certified.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two certifications that begin at the same moment on one head do not wait for each other's nodes: each
 # node is tested by one of them, and left alone by the other.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 pids=()

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # slurmd runs `muster check --health`: it prints nothing if all is well. If the site wants it, a node drains
 # itself for a missing part, within the cap, and never if others have drained it.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
 is_drained() { [[ $(lab run sinfo -h -n "$1" -o %T) == *drain* ]]; } # NODE

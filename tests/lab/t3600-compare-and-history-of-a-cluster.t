@@ -3,8 +3,6 @@
 # muster compare queries the nodes of a real cluster and names the one that differs, by majority and
 # against a golden file; certify warns of rails that are slower than before, or than published figures;
 # muster history shows what changed between two certifications.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 [ -x "$(dirname "$record_check")/history-add" ] || skip_all 'no history-add beside record-check'
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A training job in two stages, one on each island that the plugin sets: a killed rank
 # is named, and the job is queued again and continues by itself to bit for bit the same result.
-. "$(dirname "$0")/../tap.sh"
-. "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
 
 [ -x "$prefix/bin/muster-train" ] || skip_all 'the trainer is not built'

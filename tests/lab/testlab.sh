@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# testlab.sh - for lab tests: a lab of the test's own, taken down when the test ends.
+# testlab.sh - for lab tests: a lab of the test's own, taken down when the test ends. Source it, or a
+# helper of this folder that does, instead of tap.sh:
 #
-#   . "$(dirname "$0")/testlab.sh"      # after tap.sh
+#   . "$(dirname "$0")/testlab.sh"
 #   lab_up -n 2                         # lab $name; stops the test run when it does not start, and skips
 #                                       # the test where --accounting has no MariaDB or slurmdbd
 #   lab run srun -N2 hostname           # the lab command, for this lab
@@ -14,8 +15,10 @@
 #   $release $prefix                    # the Debian release that the lab runs, and where muster built for it
 #                                       # is installed: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
 
+! declare -F lab_up >/dev/null || return 0 # another helper has sourced it
 lab_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd -P "$lab_dir/../.." && pwd)
+. "$lab_dir/../tap.sh"
 release=${MUSTER_LAB_RELEASE:-bookworm}
 # shellcheck source=release.sh
 . "$lab_dir/release.sh"

@@ -3,7 +3,6 @@
 # A command in the guest has this machine's files, its directory and environment; what it prints, its
 # exit status and what it leaves in the shared folder come back; and nothing outlives its time limit, a
 # signal or a kill.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 what_it_sees() {

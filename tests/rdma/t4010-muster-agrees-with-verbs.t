@@ -3,7 +3,6 @@
 # On real RDMA devices muster agrees with the verbs library on devices, their interfaces, states and
 # GIDs, and the GID to use. The check passes, and names a port that is down. muster-links sends its
 # messages over reliable connections of exactly these ports.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 facts() {

@@ -3,7 +3,6 @@
 # On a machine with two sockets and PCIe switches, the distances of devices agree with lspci, hwloc and the
 # kernel; each socket's GPU is served by the NIC beside it; and virtual functions are known as such and
 # are no rails.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 facts() {

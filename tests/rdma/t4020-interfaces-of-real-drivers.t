@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Rings and MTU of two drivers, and RoCE mode and type of service of an RDMA port, are set and
 # restored, also after kills; a setting that a driver refuses is named with its limit.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 state() {

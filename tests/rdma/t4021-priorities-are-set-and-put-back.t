@@ -3,7 +3,6 @@
 # Flow control and the priorities of DSCPs, on a driver with DCB: dcb(8) shows what muster sets, and
 # that it is restored, also after kills, and if a DSCP had several priorities before. muster-links counts
 # the frames of flow control around each of its tests.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 module=$top/.lab/rdma/muster_dcb.ko

@@ -3,7 +3,6 @@
 # muster-links drives RDMA ports by libibverbs itself, every verb both ways. Each mis-tuning has its
 # message: one GID index that means two kinds of GID, and a path that drops packets which both
 # ports support; without them nothing is wrong.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 # shellcheck disable=SC2016

@@ -3,7 +3,6 @@
 # muster-gpu lets RDMA ports write and read the memory of GPUs (stand-ins of libcuda, whose
 # memory is registered in place of a dma-buf). It verifies the data; memory that cannot be registered is
 # reported, and is no fault.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 stand_ins=$top/.lab/build/tests/gpu
 [ -e "$stand_ins/dmabuf.so" ] || skip_all 'the stand-ins are not built'

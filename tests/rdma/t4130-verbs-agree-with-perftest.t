@@ -3,7 +3,6 @@
 # What muster-links measures by libibverbs is what perftest measures on the same path in the same run,
 # within 3 %: latency and bandwidth of write, read and send, and bandwidth of datagrams. In repeatable
 # time, over a link of 200 Mb/s with 500 us each way. Two to ten minutes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 perftest() { # PROGRAM OPTION...

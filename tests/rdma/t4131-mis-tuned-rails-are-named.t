@@ -4,7 +4,6 @@
 # two rails carry less than one, is named with the next step. A rail that loses packets is named, and
 # the other is not. Once it loses none, there is no warning again. In repeatable time. Three to
 # eleven minutes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 measure() {

@@ -4,7 +4,6 @@
 # MTU and traffic class that were requested. Each reason why a port fails has its message: a missing GID, a path
 # that carries nothing, a limit of locked memory, and each failure of a work request; without these nothing
 # is wrong. About two minutes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 # Counts packets of RoCE v2 on eth1 by 16 bits of their header.

@@ -5,7 +5,6 @@
 # memory, a port that is down with its interface up, MPI over TCP although there is RDMA. A mis-tuning
 # leaves no trace in the next one, and at the end nothing is wrong, as at the beginning. In
 # repeatable time. (Slow and lossy rails: t4131.) Five to ten minutes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
 module=$top/.lab/rdma/muster_port.ko

@@ -5,7 +5,6 @@
 # these ports, as the ports' counters show. The step can lock memory and open /dev/infiniband; if it may
 # not, or TCP is requested, a message says so. muster certify names a path that drops long packets, and
 # passes once it drops none. Three to five minutes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 needs_slurm
 

@@ -3,7 +3,6 @@
 # A Slurm node of two sockets, a PCIe switch with a NIC below each: the plugin gives a rank that Slurm
 # binds to the second socket the RDMA port of the second socket, whichever rank it is; a rank bound to
 # both, or to none, gets both ports; and the sockets are the kernel's. One to three minutes.
-. "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 needs_slurm
 

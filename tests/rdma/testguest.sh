@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# testguest.sh - for tests in guests: a directory that both sides see, and commands in a guest. Source after
-# tap.sh.
+# testguest.sh - for tests in guests: a directory that both sides see, and commands in a guest. Source
+# it instead of tap.sh.
 #
 #   guest --topology rails sh -c '...'  # tests/rdma/guest with $work shared
 #   in_guest NAME                       # the function NAME of this test, run in a guest; its output
@@ -15,6 +15,7 @@
 #   $work                               # the shared directory, removed with the test
 #   $muster                             # what was built and installed for the cluster's tests
 
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 rdma_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export top
 top=$(cd -P "$rdma_dir/../.." && pwd)
