@@ -10,6 +10,8 @@
 
 static char directory[] = "/tmp/muster-conf-XXXXXX";
 static char path[sizeof directory + 16];
+static struct conf conf; /* of the file that was read last */
+static struct error err;
 
 static void write_bytes(const char *bytes, size_t length)
 {
@@ -19,43 +21,64 @@ static void write_bytes(const char *bytes, size_t length)
         exit(99);
 }
 
-static int read_text(const char *text, struct conf *conf, struct error *err)
+static int read_file(const char *file)
+{
+    conf_clear(&conf);
+    err = (struct error){""};
+    return conf_read(file, &conf, &err);
+}
+
+static int read_text(const char *text)
 {
     write_bytes(text, strlen(text));
-    *err = (struct error){""};
-    return conf_read(path, conf, err);
+    return read_file(path);
 }
 
 static void refused(const char *text, const char *message)
 {
-    struct conf conf;
-    struct error err;
     char expected[1024];
 
-    is_int(read_text(text, &conf, &err), -1, "refused: %.60s", message);
+    is_int(read_text(text), -1, "refused: %.60s", message);
     snprintf(expected, sizeof expected, "%s:%s", path, message);
     has_str(err.text, expected, "... with this message");
     is_int(conf.on_missing, POLICY_LOG, "... and the defaults are set");
-    conf_clear(&conf);
 }
 
-static char *printed(const struct conf *conf)
+/* The same for a text of one line, which the message repeats. */
+static void refuses(const char *text, const char *message)
+{
+    char whole[1024];
+
+    snprintf(whole, sizeof whole, "1: %.*s: %s", (int)strcspn(text, "\n"), text, message);
+    refused(text, whole);
+}
+
+static char *printed(void)
 {
     char *text = NULL;
     size_t length;
     FILE *stream = open_memstream(&text, &length);
 
-    if (!stream || conf_print(conf, stream) != 0)
+    if (!stream || conf_print(&conf, stream) != 0)
         exit(99);
     fclose(stream);
     return text;
 }
 
+/* Reads and prints the printed text once more, and frees it. */
+static void is_read_again(char *text, const char *what_is_read, const char *what_is_the_same)
+{
+    char *again;
+
+    is_int(read_text(text), 0, "%s (%s)", what_is_read, err.text);
+    again = printed();
+    is_str(again, text, "%s", what_is_the_same);
+    free(again);
+    free(text);
+}
+
 static void reads_values(void)
 {
-    struct conf conf;
-    struct error err;
-
     is_int(read_text("# a comment\n"
                      "\n"
                      "ManagementInterface=eth0\r\n"
@@ -85,8 +108,7 @@ static void reads_values(void)
                      "Concurrency=16\n"
                      "LeafConcurrency=ALL\n"
                      "StandardBudget=Auto\n"
-                     "QuickBudget=90",
-                     &conf, &err),
+                     "QuickBudget=90"),
            0, "a file with every kind of value is read (%s)", err.text);
     is_str(conf.management_interface, "eth0", "CR LF ends a line as LF does");
     is_int(conf.fabric_interfaces.count, 3, "a list of interfaces has its names");
@@ -123,7 +145,6 @@ static void reads_values(void)
     is_int(conf.leaf_concurrency, 0, "a word instead of a number, in any case");
     is_near(conf.standard_budget_s, 0, 0, "... and instead of a time");
     is_near(conf.quick_budget_s, 90, 0, "a time without a unit, in a last line without a line end");
-    conf_clear(&conf);
     conf_clear(NULL);
 }
 
@@ -138,11 +159,9 @@ static void reads_repeatable_keys(void)
                                "Variable=Q set '\"' force\n"
                                "Variable=Q set 1 account='my project'\n"
                                "Variable=\n";
-    struct conf conf, again;
-    struct error err;
-    char *first, *second;
+    char *first;
 
-    is_int(read_text(text, &conf, &err), 0, "repeatable keys are read (%s)", err.text);
+    is_int(read_text(text), 0, "repeatable keys are read (%s)", err.text);
     is_int(conf.island_count, 2, "two islands");
     is_str(conf.islands[1].name, "eth", "... in their order");
     is_int(conf.islands[1].fabric, FABRIC_ETHERNET, "... with their fabric");
@@ -158,82 +177,70 @@ static void reads_repeatable_keys(void)
     is_str(conf.variables[3].value, "\"", "a quote inside the other kind of quotes");
     ok(conf.variables[3].is_forced && !conf.variables[0].is_forced, "only one variable is forced");
     is_str(conf.file, strrchr(path, '/') + 1, "the file's name is kept without its directory");
-    first = printed(&conf);
+    first = printed();
     has_str(first,
             "Island=ib nodes=n[1-4] fabric=InfiniBand\nIsland=eth nodes=n5 fabric=Ethernet\n",
             "islands are printed");
     has_str(first, "Variable=P extend \"a b\" separator=: nodes=n[1-2] account=x\n",
             "variables are printed");
-    is_int(read_text(first, &again, &err), 0, "the printed configuration can be read (%s)",
-           err.text);
-    second = printed(&again);
-    is_str(second, first, "... and is printed the same");
-    free(first);
-    free(second);
-    conf_clear(&conf);
-    conf_clear(&again);
+    is_read_again(first, "the printed configuration can be read", "... and is printed the same");
 }
 
 static void refuses_values(void)
 {
-    refused("OnMissing=maybe\n",
-            "1: OnMissing=maybe: found \"maybe\", allowed ignore, log, refuse");
-    refused("CompareBy=gres,\n",
-            "1: CompareBy=gres,: found \"gres,\", allowed gres, features, partitions, several with "
-            "commas, or none");
-    refused("Golden=golden\n", "1: Golden=golden: found \"golden\", allowed an absolute path");
-    refused("Preflight=yes\n", "1: Preflight=yes: found \"yes\", allowed off, quick, standard");
+    refuses("OnMissing=maybe\n", "found \"maybe\", allowed ignore, log, refuse");
+    refuses("CompareBy=gres,\n",
+            "found \"gres,\", allowed gres, features, partitions, several with commas, or none");
+    refuses("Golden=golden\n", "found \"golden\", allowed an absolute path");
+    refuses("Preflight=yes\n", "found \"yes\", allowed off, quick, standard");
     refused("\n# x\nMTU=12\n", "3: MTU=12: found \"12\", allowed 68 to 65535, or majority");
-    refused("MTU=-9000", "1: MTU=-9000: found");
-    refused("MTU=9000x", "1: MTU=9000x: found \"9000x\"");
-    refused("MTU=1e3", "1: MTU=1e3: found");
-    refused("MTU=1500.5", "1: MTU=1500.5: found");
-    refused("MTU=", "1: MTU=: found \"\"");
+    refuses("MTU=-9000", "found");
+    refuses("MTU=9000x", "found \"9000x\"");
+    refuses("MTU=1e3", "found");
+    refuses("MTU=1500.5", "found");
+    refuses("MTU=", "found \"\"");
     refused("MTU=99999999999999999999999999999999", "1: MTU=9999");
-    refused("GPUsPerNode=many", "1: GPUsPerNode=many: found \"many\", allowed 0 to 64, or auto");
-    refused("ShmMB=0", "1: ShmMB=0: found \"0\", allowed 1 to 1073741824, or any");
-    refused("Strikes=0", "1: Strikes=0: found \"0\", allowed 1 to 100");
-    refused("Strikes=none", "1: Strikes=none: found \"none\", allowed 1 to 100");
-    refused("SetEnvironment=1", "1: SetEnvironment=1: found \"1\", allowed yes, no");
-    refused("MasterPorts=29500", "1: MasterPorts=29500: found \"29500\", allowed FIRST-LAST");
-    refused("MasterPorts=30000-29999", "1: MasterPorts=30000-29999: found");
-    refused("MasterPorts=80-90", "1: MasterPorts=80-90: found");
-    refused("MasterPorts=1024-65536", "1: MasterPorts=1024-65536: found");
-    refused("CertificateFile=certificate", "1: CertificateFile=certificate: found");
-    refused("CertificateFile=", "1: CertificateFile=: found \"\", allowed an absolute path");
-    refused("BatteryUser=root",
-            "1: BatteryUser=root: found \"root\", allowed the name of a user other than root");
-    refused("BatteryUser=0", "1: BatteryUser=0: found \"0\", allowed the name");
-    refused("BatteryUser=", "1: BatteryUser=: found \"\", allowed the name");
-    refused("BatteryUser=a b", "1: BatteryUser=a b: found");
-    refused("MungeSocket=munge.socket", "1: MungeSocket=munge.socket: found");
-    refused("CertificateValidity=7w", "1: CertificateValidity=7w: found \"7w\", allowed 1m to");
-    refused("CertificateValidity=7days", "1: CertificateValidity=7days: found");
-    refused("CertificateValidity=1s", "1: CertificateValidity=1s: found");
-    refused("QuickBudget=1.5s", "1: QuickBudget=1.5s: found");
-    refused("FullBudget=none", "1: FullBudget=none: found \"none\", allowed 1s to 7d (units s, m, "
-                               "h, d; none: s), or auto");
-    refused("Concurrency=0", "1: Concurrency=0: found \"0\", allowed 1 to 100000, or auto");
-    refused("LinkPeersPercent=101", "1: LinkPeersPercent=101: found \"101\", allowed 0% to 100%");
-    refused("LinkPeersPercent=80 %", "1: LinkPeersPercent=80 %: found");
-    refused("LatencyPeersRatio=5%", "1: LatencyPeersRatio=5%: found");
-    refused("LatencyPeersRatio=nan", "1: LatencyPeersRatio=nan: found");
-    refused("ManagementInterface=eth 0", "1: ManagementInterface=eth 0: found");
-    refused("FabricInterfaces=eth[1-", "1: FabricInterfaces=eth[1-: \"eth[1-\" has a [");
-    refused("FabricInterfaces=eth1,eth[1-2]",
-            "1: FabricInterfaces=eth1,eth[1-2]: found \"eth1\" twice");
-    refused("FabricInterfaces=eth[1-2000]", "1: FabricInterfaces=eth[1-2000]: found 2000");
-    refused("FabricInterfaces=../eth1", "1: FabricInterfaces=../eth1: found");
-    refused("NominalSpeed=eth1", "1: NominalSpeed=eth1: found \"eth1\", allowed NAMES:SPEED");
-    refused("NominalSpeed=eth1:200", "1: NominalSpeed=eth1:200: found");
-    refused("NominalSpeed=eth1:200MB/s", "1: NominalSpeed=eth1:200MB/s: found");
-    refused("NominalSpeed=:200Mb/s", "1: NominalSpeed=:200Mb/s: found");
-    refused("NominalSpeed=eth1:0Mb/s", "1: NominalSpeed=eth1:0Mb/s: found");
-    refused("NominalSpeed=eth1:1Mb/s,", "1: NominalSpeed=eth1:1Mb/s,: found");
-    refused("NominalSpeed=,eth1:1Mb/s", "1: NominalSpeed=,eth1:1Mb/s: found");
-    refused("NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s",
-            "1: NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s: found \"eth2\" twice");
-    refused("Interface=eth1 mtuu=9000", "1: Interface=eth1 mtuu=9000: found \"mtuu\", allowed rx-");
+    refuses("GPUsPerNode=many", "found \"many\", allowed 0 to 64, or auto");
+    refuses("ShmMB=0", "found \"0\", allowed 1 to 1073741824, or any");
+    refuses("Strikes=0", "found \"0\", allowed 1 to 100");
+    refuses("Strikes=none", "found \"none\", allowed 1 to 100");
+    refuses("SetEnvironment=1", "found \"1\", allowed yes, no");
+    refuses("MasterPorts=29500", "found \"29500\", allowed FIRST-LAST");
+    refuses("MasterPorts=30000-29999", "found");
+    refuses("MasterPorts=80-90", "found");
+    refuses("MasterPorts=1024-65536", "found");
+    refuses("CertificateFile=certificate", "found");
+    refuses("CertificateFile=", "found \"\", allowed an absolute path");
+    refuses("BatteryUser=root", "found \"root\", allowed the name of a user other than root");
+    refuses("BatteryUser=0", "found \"0\", allowed the name");
+    refuses("BatteryUser=", "found \"\", allowed the name");
+    refuses("BatteryUser=a b", "found");
+    refuses("MungeSocket=munge.socket", "found");
+    refuses("CertificateValidity=7w", "found \"7w\", allowed 1m to");
+    refuses("CertificateValidity=7days", "found");
+    refuses("CertificateValidity=1s", "found");
+    refuses("QuickBudget=1.5s", "found");
+    refuses("FullBudget=none",
+            "found \"none\", allowed 1s to 7d (units s, m, h, d; none: s), or auto");
+    refuses("Concurrency=0", "found \"0\", allowed 1 to 100000, or auto");
+    refuses("LinkPeersPercent=101", "found \"101\", allowed 0% to 100%");
+    refuses("LinkPeersPercent=80 %", "found");
+    refuses("LatencyPeersRatio=5%", "found");
+    refuses("LatencyPeersRatio=nan", "found");
+    refuses("ManagementInterface=eth 0", "found");
+    refuses("FabricInterfaces=eth[1-", "\"eth[1-\" has a [");
+    refuses("FabricInterfaces=eth1,eth[1-2]", "found \"eth1\" twice");
+    refuses("FabricInterfaces=eth[1-2000]", "found 2000");
+    refuses("FabricInterfaces=../eth1", "found");
+    refuses("NominalSpeed=eth1", "found \"eth1\", allowed NAMES:SPEED");
+    refuses("NominalSpeed=eth1:200", "found");
+    refuses("NominalSpeed=eth1:200MB/s", "found");
+    refuses("NominalSpeed=:200Mb/s", "found");
+    refuses("NominalSpeed=eth1:0Mb/s", "found");
+    refuses("NominalSpeed=eth1:1Mb/s,", "found");
+    refuses("NominalSpeed=,eth1:1Mb/s", "found");
+    refuses("NominalSpeed=eth[1-2]:1Gb/s,eth2:2Gb/s", "found \"eth2\" twice");
+    refuses("Interface=eth1 mtuu=9000", "found \"mtuu\", allowed rx-");
     refused(
         "Interface=eth[1-2] mtu=9000\nInterface=eth3 mtu=9000\nInterface=eth[2-3] up=yes mtu=1500",
         "3: Interface=eth[2-3] up=yes mtu=1500: eth2: mtu: found a second time, first in line 1");
@@ -241,67 +248,56 @@ static void refuses_values(void)
     refused("linkpeerpercent=1", "1: found an unknown key \"linkpeerpercent\", nearest is "
                                  "LinkPeersPercent");
     refused("Colour=blue", "1: found an unknown key \"Colour\", allowed are those");
-    refused("Report=pdf:/x", "1: Report=pdf:/x: found \"pdf:/x\", allowed table, html, junit");
-    refused("Report=csv", "1: Report=csv: found \"csv\", allowed table, html, junit");
-    refused("Report=csv:x", "1: Report=csv:x: found \"csv:x\", allowed table, html");
-    refused("Report=csv:/x%d", "1: Report=csv:/x%d: found \"%d\" in the path, allowed %r");
-    refused("Mounts=/home,scratch", "1: Mounts=/home,scratch: found \"scratch\", allowed absolute "
-                                    "paths such as /home,/scratch:rw, or nothing");
-    refused("Mounts=/home:ro", "1: Mounts=/home:ro: found \"/home:ro\", allowed absolute ");
-    refused("Mounts=/home,/home", "1: Mounts=/home,/home: found \"/home\" twice, allowed once");
-    refused("Services=sssd,a b", "1: Services=sssd,a b: found \"a b\", allowed names of systemd's "
-                                 "services such as sssd,munge, or nothing");
-    refused("KernelLog=xid:63",
-            "1: KernelLog=xid:63: found \"xid:63\", allowed SOURCE:EVENT:ACTION");
-    refused("KernelLog=xid:63:ignore now", "1: KernelLog=xid:63:ignore now: found");
-    refused("KernelLog=xid:63:reboot",
-            "1: KernelLog=xid:63:reboot: found the action \"reboot\", allowed ignore, warn, drain");
-    refused("KernelLog=xid:0:warn",
-            "1: KernelLog=xid:0:warn: found the code \"0\", allowed 1 to 99999");
-    refused("KernelLog=mlx4:health:warn", "1: KernelLog=mlx4:health:warn: found the source "
-                                          "\"mlx4\", allowed are xid, sxid, nvidia, amdgpu, ");
-    refused("KernelLog=nvme:died:warn", "1: KernelLog=nvme:died:warn: found the event \"died\", "
-                                        "allowed of nvme are failed, timeout, down, no_path");
-    refused("KernelLog=amdgpu:reset_done:warn", "1: KernelLog=amdgpu:reset_done:warn: found the "
-                                                "event \"reset_done\"");
-    refused("KernelLog=xid:13:drain", "1: KernelLog=xid:13:drain: found drain for xid:13, allowed "
-                                      "ignore, warn: a job can be the cause");
+    refuses("Report=pdf:/x", "found \"pdf:/x\", allowed table, html, junit");
+    refuses("Report=csv", "found \"csv\", allowed table, html, junit");
+    refuses("Report=csv:x", "found \"csv:x\", allowed table, html");
+    refuses("Report=csv:/x%d", "found \"%d\" in the path, allowed %r");
+    refuses("Mounts=/home,scratch",
+            "found \"scratch\", allowed absolute paths such as /home,/scratch:rw, or nothing");
+    refuses("Mounts=/home:ro", "found \"/home:ro\", allowed absolute ");
+    refuses("Mounts=/home,/home", "found \"/home\" twice, allowed once");
+    refuses("Services=sssd,a b",
+            "found \"a b\", allowed names of systemd's services such as sssd,munge, or nothing");
+    refuses("KernelLog=xid:63", "found \"xid:63\", allowed SOURCE:EVENT:ACTION");
+    refuses("KernelLog=xid:63:ignore now", "found");
+    refuses("KernelLog=xid:63:reboot", "found the action \"reboot\", allowed ignore, warn, drain");
+    refuses("KernelLog=xid:0:warn", "found the code \"0\", allowed 1 to 99999");
+    refuses("KernelLog=mlx4:health:warn",
+            "found the source \"mlx4\", allowed are xid, sxid, nvidia, amdgpu, ");
+    refuses("KernelLog=nvme:died:warn",
+            "found the event \"died\", allowed of nvme are failed, timeout, down, no_path");
+    refuses("KernelLog=amdgpu:reset_done:warn", "found the event \"reset_done\"");
+    refuses("KernelLog=xid:13:drain",
+            "found drain for xid:13, allowed ignore, warn: a job can be the cause");
     refused("KernelLog=xid:63:warn\nMTU=9000\nkernellog=XID:63:ignore",
             "3: KernelLog=XID:63:ignore: found XID:63 a second time, first in line 1");
-    refused("Island=ib", "1: Island=ib: found no nodes=, allowed NAME nodes=NODES fabric=FABRIC");
-    refused("Island=ib nodes=n1", "1: Island=ib nodes=n1: found no fabric=");
-    refused("Island=i/b nodes=n1 fabric=EFA", "1: Island=i/b nodes=n1 fabric=EFA: found the name");
-    refused("Island=ib nodes=n1 fabric=IB", "1: Island=ib nodes=n1 fabric=IB: found the fabric "
-                                            "\"IB\", allowed InfiniBand, RoCEv2,");
-    refused("Island=ib nodes=n1 nodes=n2 fabric=EFA", "1: Island=ib nodes=n1 nodes=n2 fabric=EFA: "
-                                                      "found nodes= twice");
-    refused("Island=ib nodes=n1 fabric=EFA fabric=RoCEv2",
-            "1: Island=ib nodes=n1 fabric=EFA fabric=RoCEv2: found fabric= twice, allowed once");
-    refused("Island=ib nodes=n[1-2],n2 fabric=EFA", "1: Island=ib nodes=n[1-2],n2 fabric=EFA: "
-                                                    "found a node of island ib twice");
+    refuses("Island=ib", "found no nodes=, allowed NAME nodes=NODES fabric=FABRIC");
+    refuses("Island=ib nodes=n1", "found no fabric=");
+    refuses("Island=i/b nodes=n1 fabric=EFA", "found the name");
+    refuses("Island=ib nodes=n1 fabric=IB", "found the fabric \"IB\", allowed InfiniBand, RoCEv2,");
+    refuses("Island=ib nodes=n1 nodes=n2 fabric=EFA", "found nodes= twice");
+    refuses("Island=ib nodes=n1 fabric=EFA fabric=RoCEv2", "found fabric= twice, allowed once");
+    refuses("Island=ib nodes=n[1-2],n2 fabric=EFA", "found a node of island ib twice");
     refused("Island=a nodes=n[1-4] fabric=EFA\nIsland=b nodes=n4 fabric=EFA",
             "2: Island=b nodes=n4 fabric=EFA: found node \"n4\" a second time, it is in island a");
     refused("Island=a nodes=n1 fabric=EFA\nIsland=a nodes=n2 fabric=EFA",
             "2: Island=a nodes=n2 fabric=EFA: found the island \"a\" a second time, first in line "
             "1");
-    refused("Island=a nodes=n1 fabric=EFA x", "1: Island=a nodes=n1 fabric=EFA x: found \"x\"");
-    refused("Variable=A", "1: Variable=A: found \"A\", allowed NAME set VALUE");
-    refused("Variable=A put 1", "1: Variable=A put 1: found \"put\", allowed set, extend, leave");
-    refused("Variable=A set", "1: Variable=A set: found set without a value");
-    refused("Variable=1A set 1", "1: Variable=1A set 1: found the variable \"1A\"");
-    refused("Variable=SLURM_JOB_ID set 1", "1: Variable=SLURM_JOB_ID set 1: found the variable");
-    refused("Variable=MUSTER_SET forbid", "1: Variable=MUSTER_SET forbid: found the variable");
-    refused("Variable=A set 'x", "1: Variable=A set 'x: found a quote (') without its end");
-    refused("Variable=A set 1 rank=1", "1: Variable=A set 1 rank=1: found \"rank=1\", allowed "
-                                       "partition=, nodes=, fabric=, account=, force");
-    refused("Variable=A leave force", "1: Variable=A leave force: found \"force\"");
-    refused("Variable=A set 1 separator=:", "1: Variable=A set 1 separator=:: found \"separator=:");
-    refused("Variable=A extend 1 separator=\"'\"'\"'",
-            "1: Variable=A extend 1 separator=\"'\"'\"': found both kinds of quotes");
-    refused("Variable=A extend 1 separator=123456789",
-            "1: Variable=A extend 1 separator=123456789: found the separator");
-    refused("Variable=A set 1 fabric=IB,EFA",
-            "1: Variable=A set 1 fabric=IB,EFA: found the fabric");
+    refuses("Island=a nodes=n1 fabric=EFA x", "found \"x\"");
+    refuses("Variable=A", "found \"A\", allowed NAME set VALUE");
+    refuses("Variable=A put 1", "found \"put\", allowed set, extend, leave");
+    refuses("Variable=A set", "found set without a value");
+    refuses("Variable=1A set 1", "found the variable \"1A\"");
+    refuses("Variable=SLURM_JOB_ID set 1", "found the variable");
+    refuses("Variable=MUSTER_SET forbid", "found the variable");
+    refuses("Variable=A set 'x", "found a quote (') without its end");
+    refuses("Variable=A set 1 rank=1",
+            "found \"rank=1\", allowed partition=, nodes=, fabric=, account=, force");
+    refuses("Variable=A leave force", "found \"force\"");
+    refuses("Variable=A set 1 separator=:", "found \"separator=:");
+    refuses("Variable=A extend 1 separator=\"'\"'\"'", "found both kinds of quotes");
+    refuses("Variable=A extend 1 separator=123456789", "found the separator");
+    refuses("Variable=A set 1 fabric=IB,EFA", "found the fabric");
     refused("MTU=9000\nmtu=9000\n", "2: MTU: found a second time, first in line 1");
     refused("FabricInterfaces\n", "1: found \"FabricInterfaces\", expected Key=Value");
     refused("=eth0\n", "1: found \"=eth0\", expected Key=Value");
@@ -312,14 +308,10 @@ static void refuses_values(void)
 /* A node with an older muster keeps to the rest of the file. */
 static void skips_marked_keys(void)
 {
-    struct conf conf;
-    struct error err;
-
-    is_int(read_text("-Colour=blue\n- Colour = red\n-mtu=9000\nOnMissing=refuse\n", &conf, &err), 0,
+    is_int(read_text("-Colour=blue\n- Colour = red\n-mtu=9000\nOnMissing=refuse\n"), 0,
            "lines with a '-' may have unknown keys (%s)", err.text);
     is_int(conf.mtu_bytes, 9000, "... a known key is set");
     is_int(conf.on_missing, POLICY_REFUSE, "... and the other lines count");
-    conf_clear(&conf);
     refused("-MTU=12", "1: MTU=12: found \"12\", allowed 68");
     refused("-MTU=9000\nMTU=9000", "2: MTU: found a second time, first in line 1");
     refused("-Colour", "1: found \"Colour\", expected Key=Value");
@@ -329,14 +321,11 @@ static void skips_marked_keys(void)
 /* Interface may occur in several lines. */
 static void collects_interfaces(void)
 {
-    struct conf conf, again;
-    struct error err;
-    char *first, *second;
+    char *first;
     long value = 0;
 
     is_int(read_text("Interface=eth[1-2] mtu=9000\nOnInterface=refuse\n# x\n"
-                     "Interface = eth1 rp_filter=2\nInterface=\n",
-                     &conf, &err),
+                     "Interface = eth1 rp_filter=2\nInterface=\n"),
            0, "several Interface lines are read (%s)", err.text);
     is_int(conf.netif_line_count, 2, "... an empty one does not count");
     is_int(conf.netif_lines[1].line, 4, "... with their line numbers");
@@ -346,83 +335,72 @@ static void collects_interfaces(void)
     is_int(value, 9000, "... with its value");
     ok(netif_line_find(conf.netif_lines, 2, "eth2", NETIF_RP_FILTER, &value) == NULL,
        "... but not a setting that it lacks");
-    first = printed(&conf);
+    first = printed();
     has_str(first, "\nInterface=eth[1-2] mtu=9000\nInterface=eth1 rp_filter=2\n",
             "the lines are printed");
-    is_int(read_text(first, &again, &err), 0, "... and read again (%s)", err.text);
-    second = printed(&again);
-    is_str(second, first, "... and printed the same");
-    free(first);
-    free(second);
-    conf_clear(&conf);
-    conf_clear(&again);
+    is_read_again(first, "... and read again", "... and printed the same");
 }
 
 static void file_size_is_limited(void)
 {
-    struct conf conf;
-    struct error err;
     char *text = malloc((1 << 20) + 2);
 
     if (!text)
         exit(99);
     memset(text, '#', 4096);
     strcpy(text + 4096, "\r\nMTU=9000\n");
-    is_int(read_text(text, &conf, &err), 0, "a line of 4096 bytes is read (%s)", err.text);
-    conf_clear(&conf);
+    is_int(read_text(text), 0, "a line of 4096 bytes is read (%s)", err.text);
     memset(text, '#', 4097);
     strcpy(text + 4097, "\nMTU=9000\n");
     refused(text, "1: found a line of 4097 bytes, allowed 4096");
     write_bytes("MTU=9000\nMTU\0=1\n", 16);
-    is_int(conf_read(path, &conf, &err), -1, "a NUL byte is refused");
+    is_int(read_file(path), -1, "a NUL byte is refused");
     has_str(err.text, ": found a NUL byte", "... with this message");
     memset(text, '\n', (1 << 20) + 1);
     write_bytes(text, 1 << 20);
-    is_int(conf_read(path, &conf, &err), 0, "a file of 1 MiB is read");
+    is_int(read_file(path), 0, "a file of 1 MiB is read");
     write_bytes(text, (1 << 20) + 1);
-    is_int(conf_read(path, &conf, &err), -1, "a longer file is refused");
+    is_int(read_file(path), -1, "a longer file is refused");
     has_str(err.text, "found 1048577 bytes", "... with its length");
     write_bytes("", 0);
-    is_int(conf_read(path, &conf, &err), 0, "an empty file is read");
+    is_int(read_file(path), 0, "an empty file is read");
     free(text);
 
-    is_int(conf_read(directory, &conf, &err), -1, "a directory is refused");
+    is_int(read_file(directory), -1, "a directory is refused");
     has_str(err.text, "not a regular file", "... with this message");
-    is_int(conf_read("/dev/zero", &conf, &err), -1, "a device is refused");
+    is_int(read_file("/dev/zero"), -1, "a device is refused");
     has_str(err.text, "not a regular file", "... with this message");
     unlink(path);
     is_int(mkfifo(path, 0600), 0, "a FIFO takes the path");
-    is_int(conf_read(path, &conf, &err), -1, "... is refused without waiting for a writer");
+    is_int(read_file(path), -1, "... is refused without waiting for a writer");
     unlink(path);
-    is_int(conf_read(path, &conf, &err), 1, "a missing file returns 1");
+    is_int(read_file(path), 1, "a missing file returns 1");
     is_int(conf.mtu_bytes, 0, "... and the defaults are set");
-    is_int(conf_read("/dev/null/x", &conf, &err), -1, "a path through a file is an error");
+    is_int(read_file("/dev/null/x"), -1, "a path through a file is an error");
     has_str(err.text, "/dev/null/x: Not a directory", "... with its cause");
     if (geteuid() == 0) {
         tap_skip("root reads every file");
     } else {
         write_bytes("", 0);
         chmod(path, 0);
-        is_int(conf_read(path, &conf, &err), -1, "an unreadable file is an error");
+        is_int(read_file(path), -1, "an unreadable file is an error");
         unlink(path);
     }
 }
 
 static void printed_text_is_read_back(void)
 {
-    struct conf conf, again;
-    struct error err;
-    char *first, *second;
+    char *first;
     const char *name, *default_text, *help;
 
-    is_int(read_text(
-               "FabricInterfaces=mlx5_[0-3],eth1\n"
-               "NominalSpeed=eth[1-2]:200Mb/s,r[1-2]n[1-2]:2.5Gb/s,mlx5_0:1:1Tb/s,"
-               "eth9:200Mb/s\n"
-               "MTU=9000\nClockOffsetMs=0.25\nQuickBudget=3660\nStandardBudget=1d\nFullBudget=2h\n",
-               &conf, &err),
-           0, "a configuration is read");
-    first = printed(&conf);
+    is_int(
+        read_text(
+            "FabricInterfaces=mlx5_[0-3],eth1\n"
+            "NominalSpeed=eth[1-2]:200Mb/s,r[1-2]n[1-2]:2.5Gb/s,mlx5_0:1:1Tb/s,"
+            "eth9:200Mb/s\n"
+            "MTU=9000\nClockOffsetMs=0.25\nQuickBudget=3660\nStandardBudget=1d\nFullBudget=2h\n"),
+        0, "a configuration is read");
+    first = printed();
     has_str(first, "\nQuickBudget=61m\n", "a time is printed in its largest whole unit");
     has_str(first, "\nStandardBudget=1d\n", "... as a day");
     has_str(first, "\nFullBudget=2h\n", "... or as hours");
@@ -430,26 +408,18 @@ static void printed_text_is_read_back(void)
             "NominalSpeed=eth[1-2,9]:200Mb/s,r1n[1-2]:2.5Gb/s,r2n[1-2]:2.5Gb/s,"
             "mlx5_0:1:1Tb/s\n",
             "... names with the same speed are folded");
-    is_int(read_text(first, &again, &err), 0, "... is read again (%s)", err.text);
-    second = printed(&again);
-    is_str(second, first, "... and printed the same");
-    conf_clear(&conf);
-    conf_clear(&again);
-    free(first);
-    free(second);
+    is_read_again(first, "... is read again", "... and printed the same");
 
     conf_defaults(&conf);
-    first = printed(&conf);
+    first = printed();
     for (size_t i = 0; conf_key(i, &name, &default_text, &help) == 0; i++) {
         char line[512];
 
         snprintf(line, sizeof line, "\n%s=%s\n", name, default_text);
         has_str(first, line, "the default of %s is set", name);
         /* a default that cannot be parsed would be a 0 that nobody notices */
-        is_int(read_text(line, &again, &err), 0, "... and can be read (%s)", err.text);
-        conf_clear(&again);
+        is_int(read_text(line), 0, "... and can be read (%s)", err.text);
     }
-    conf_clear(&conf);
     free(first);
 }
 
@@ -485,13 +455,10 @@ static void example_is_good(void)
     const char *top = getenv("top_srcdir");
     char example[4096], line[1024], text[16384] = "";
     size_t length = 0;
-    struct conf conf;
-    struct error err = {""};
     FILE *file;
 
     snprintf(example, sizeof example, "%s/etc/muster.conf", top ? top : ".");
-    is_int(conf_read(example, &conf, &err), 0, "the example is valid (%s)", err.text);
-    conf_clear(&conf);
+    is_int(read_file(example), 0, "the example is valid (%s)", err.text);
     file = fopen(example, "r");
     if (!ok(file != NULL, "%s opens", example))
         return;
@@ -499,46 +466,37 @@ static void example_is_good(void)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s",
                                    line + (line[0] == '#' && isupper((unsigned char)line[1])));
     fclose(file);
-    is_int(read_text(text, &conf, &err), 0, "... also with every key uncommented (%s)", err.text);
+    is_int(read_text(text), 0, "... also with every key uncommented (%s)", err.text);
     is_int(conf.mtu_bytes, 9000, "... and the keys are set");
-    conf_clear(&conf);
 }
 
 static void reads_kernel_log(void)
 {
-    struct conf conf;
-    struct error err;
     char *text;
 
     is_int(read_text("KernelLog=\nKernelLog=xid:63:ignore\nKernelLog=nvme:Failed:WARN\n"
-                     "KernelLog=sxid:31999:drain\nKernelLog=xid:13:warn\n",
-                     &conf, &err),
+                     "KernelLog=sxid:31999:drain\nKernelLog=xid:13:warn\n"),
            0, "KernelLog may occur in several lines");
     is_int(conf.kernel_rule_count, 4, "... and each line that is not empty counts");
     is_int(conf.kernel_rules[2].action, KERNEL_DRAIN,
            "... also for a code that muster does not know");
-    text = printed(&conf);
+    text = printed();
     has_str(text,
             "KernelLog=xid:63:ignore\nKernelLog=nvme:Failed:warn\nKernelLog=sxid:31999:drain\n",
             "... and is printed so that it can be read");
     free(text);
-    conf_clear(&conf);
 }
 
 static void reads_mounts_and_services(void)
 {
-    struct conf conf;
-    struct error err;
     char *text;
 
-    is_int(read_text("Mounts=/scratch1:rw,/home,/scratch2:rw\nServices=sssd,getty@tty1.service\n",
-                     &conf, &err),
+    is_int(read_text("Mounts=/scratch1:rw,/home,/scratch2:rw\nServices=sssd,getty@tty1.service\n"),
            0, "mounts and services are lists");
-    text = printed(&conf);
+    text = printed();
     has_str(text, "\nMounts=/home,/scratch[1-2]:rw\n", "... and are printed folded");
     has_str(text, "\nServices=getty@tty1.service,sssd\n", "... and sorted");
     free(text);
-    conf_clear(&conf);
 }
 
 int main(void)
@@ -557,6 +515,7 @@ int main(void)
     printed_text_is_read_back();
     is_documented();
     example_is_good();
+    conf_clear(&conf);
     unlink(path);
     rmdir(directory);
     is_str(conf_policy_name(POLICY_REFUSE), "refuse", "a policy has a name");
