@@ -47,8 +47,7 @@ static struct part_counters counters_of(const char *boot, int64_t time_s, uint64
 static int begin(uint32_t job, const char *boot, int64_t time_s, uint64_t errors)
 {
     struct part_counters counters = counters_of(boot, time_s, errors);
-    struct error err;
-    int rv = job_note_write(&job_log, job, 1000, &counters, &err);
+    int rv = job_note_write(&job_log, job, 1000, &counters, NULL);
 
     part_counters_clear(&counters);
     return rv;
@@ -57,12 +56,11 @@ static int begin(uint32_t job, const char *boot, int64_t time_s, uint64_t errors
 static int end(uint32_t job, const char *boot, int64_t time_s, uint64_t errors, int64_t now_s)
 {
     struct part_counters then, now = counters_of(boot, time_s, errors);
-    struct error err;
     uid_t uid = 0;
     int rv = job_note_read(&job_log, job, &uid, &then);
 
     if (rv == 0)
-        rv = job_log_end(&job_log, job, uid, &then, &now, now_s, &err);
+        rv = job_log_end(&job_log, job, uid, &then, &now, now_s, NULL);
     part_counters_clear(&then);
     part_counters_clear(&now);
     return rv;
@@ -86,6 +84,14 @@ static void put_increase(const struct part_counter *increase, void *context)
 {
     text_join(increases_text, sizeof increases_text, "", "%s %s %lld\n", increase->part,
               increase->counter, (long long)increase->value);
+}
+
+static void increased(const struct part_counters *then, const struct part_counters *now,
+                      const char *expected, const char *name)
+{
+    *increases_text = '\0';
+    part_counters_increased(then, now, put_increase, NULL);
+    is_str(increases_text, expected, "%s", name);
 }
 
 static void read_tree(const char *tree, struct part_counters *counters)
@@ -119,25 +125,19 @@ static void machine(void)
     tree_put(tree, path, "12\n");
     tree_put(tree, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors", "5000\n");
     read_tree(tree, &now);
-    *increases_text = '\0';
-    part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text,
-           "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n"
-           "node memory_used 20480000000\n",
-           "only the counters that increased are reported");
-    *increases_text = '\0';
-    part_counters_increased(&now, &then, put_increase, NULL);
-    is_str(increases_text, "", "a counter that is lower was reset, and did not increase");
+    increased(&then, &now,
+              "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n"
+              "node memory_used 20480000000\n",
+              "only the counters that increased are reported");
+    increased(&now, &then, "", "a counter that is lower was reset, and did not increase");
 
     stream = open_memstream(&written, &size);
     part_counters_write(&now, stream);
     fclose(stream);
     written[size - 3] = '\0'; /* as after a crash: the memory in use is lost */
     is_int(part_counters_parse(&again, written), 0, "a text that was cut off is read");
-    *increases_text = '\0';
-    part_counters_increased(&then, &again, put_increase, NULL);
-    is_str(increases_text, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
-           "... as far as its lines are complete");
+    increased(&then, &again, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
+              "... as far as its lines are complete");
     part_counters_clear(&again);
     stream = fmemopen(line, sizeof line, "w");
     part_counters_init(&again, "b", 5);
@@ -151,9 +151,7 @@ static void machine(void)
     ok(again.items[0].value == PART_COUNTER_UNREAD, "... which is unread");
     part_counters_clear(&again);
     strcpy(now.boot_id, "other");
-    *increases_text = '\0';
-    part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "after a reboot no counter has increased");
+    increased(&then, &now, "", "after a reboot no counter has increased");
     strcpy(written, "#!/bin/sh\n");
     is_int(part_counters_parse(&again, written), -1, "a text in another format is refused");
     free(written);
@@ -177,16 +175,13 @@ static void gpu_counters_are_unavailable(void)
     tree_put(tree, files[0], "ue: 0\nce: 1\n");
     tree_put(tree, files[1], "ue: 2\nce: 4\n");
     read_tree(tree, &now);
-    *increases_text = '\0';
-    part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "a counter that a GPU did not report before has not increased");
+    increased(&then, &now, "", "a counter that a GPU did not report before has not increased");
     part_counters_clear(&then);
     read_tree(tree, &then);
     tree_put(tree, files[1], "ue: 3\nce: 4\n");
     part_counters_clear(&now);
     read_tree(tree, &now);
-    part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "gpu2 ecc_uncorrected 1\n", "... and increases once the GPU reports it");
+    increased(&then, &now, "gpu2 ecc_uncorrected 1\n", "... and increases once the GPU reports it");
     part_counters_clear(&then);
     part_counters_clear(&now);
     tree_remove(tree);
@@ -206,9 +201,7 @@ static void counters_are_complete_or_absent(void)
     }
     is_int((long)then.count, 0, "if there are too many counters, none is kept");
     now = counters_of("boot", 0, 5000);
-    *increases_text = '\0';
-    part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "... and none increases");
+    increased(&then, &now, "", "... and none increases");
     part_counters_clear(&then);
     part_counters_clear(&now);
 
@@ -219,8 +212,7 @@ static void counters_are_complete_or_absent(void)
     part_counters_read(tree, inventory, &then);
     setrlimit(RLIMIT_NOFILE, &limit);
     read_tree(tree, &now);
-    part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "nor do counters that were not read for lack of descriptors");
+    increased(&then, &now, "", "nor do counters that were not read for lack of descriptors");
     part_counters_clear(&then);
     part_counters_clear(&now);
     inventory_free(inventory);
@@ -279,12 +271,11 @@ static void attribution(void)
                                       .end_s = 1764080000,
                                       .value = 1,
                                       .text = "xid 13: before"}};
-    struct error err;
 
     unlink(job_log.path);
     begin(2, "boot", 1000, 5);
     end(2, "boot", 1060, 5, 1764090060);
-    is_int(job_log_attribute(&job_log, lines, 2, &err), 2,
+    is_int(job_log_attribute(&job_log, lines, 2, NULL), 2,
            "an entry of the kernel log is logged for the jobs of its time: one that ended, and one "
            "with a note");
     has_str(
@@ -304,7 +295,6 @@ static void put_last(const struct job_line *line, void *context)
 static void damage(void)
 {
     struct job_line last = {0};
-    struct error err;
     struct stat status;
     FILE *file;
     int lines;
@@ -314,24 +304,24 @@ static void damage(void)
         begin(job, "boot", 0, 0);
         end(job, "boot", 1, 1, 1764090000 + job);
     }
-    is_int(job_log_read(job_log.path, put_line, (*text = '\0', NULL), &err), 20,
+    is_int(job_log_read(job_log.path, put_line, (*text = '\0', NULL), NULL), 20,
            "the log has twenty lines");
     is_int(truncate(job_log.path, 300), 0, "the log is cut off");
-    lines = job_log_read(job_log.path, put_line, NULL, &err);
+    lines = job_log_read(job_log.path, put_line, NULL, NULL);
     ok(lines > 0 && lines < 20, "a log that was cut off has its complete lines");
     begin(20, "boot", 0, 0);
     end(20, "boot", 1, 1, 1764090100);
-    is_int(job_log_read(job_log.path, put_line, NULL, &err), lines + 2,
+    is_int(job_log_read(job_log.path, put_line, NULL, NULL), lines + 2,
            "... and new lines are appended");
 
     file = fopen(job_log.path, "w");
     fputs("somebody else's\n", file);
     fclose(file);
-    is_int(job_log_read(job_log.path, put_line, NULL, &err), 0,
+    is_int(job_log_read(job_log.path, put_line, NULL, NULL), 0,
            "a file that is not a log has no lines");
     begin(21, "boot", 0, 0);
     is_int(end(21, "boot", 1, 1, 1764090100), 0, "... and is replaced");
-    is_int(job_log_read(job_log.path, put_line, NULL, &err), 2,
+    is_int(job_log_read(job_log.path, put_line, NULL, NULL), 2,
            "... with the lines of the job only");
 
     file = fopen(job_log.path, "a");
@@ -344,7 +334,7 @@ static void damage(void)
     ok(stat(job_log.path, &status) == 0 && status.st_size <= JOB_LOG_BYTES &&
            status.st_size > JOB_LOG_BYTES - 200,
        "... which does not grow, as the oldest lines are removed");
-    job_log_read(job_log.path, put_last, &last, &err);
+    job_log_read(job_log.path, put_last, &last, NULL);
     ok(last.job == 22 && last.event == JOB_COUNTED, "... and the newest line is the job's");
 }
 

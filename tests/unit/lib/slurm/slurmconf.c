@@ -32,18 +32,24 @@ static void value_is(const char *text, const char *key, const char *expected)
 }
 
 static char *root;
+static struct slurm_lines lines; /* of the file that was read last */
+static struct slurm_node node;
+static struct error err;
 
-static int read_conf(struct slurm_lines *lines, struct error *err)
+static int read_lines(const char *top, const char *directory, const char *name)
 {
-    err->text[0] = '\0';
-    return slurm_lines_read(root, "/etc/slurm", "slurm.conf", lines, err);
+    slurm_lines_clear(&lines);
+    err.text[0] = '\0';
+    return slurm_lines_read(top, directory, name, &lines, &err);
+}
+
+static int read_conf(void)
+{
+    return read_lines(root, "/etc/slurm", "slurm.conf");
 }
 
 static void lines_are_read(void)
 {
-    struct slurm_lines lines;
-    struct slurm_node node;
-    struct error err;
     char value[64];
 
     tree_put(root, "etc/slurm/slurm.conf",
@@ -61,7 +67,7 @@ static void lines_are_read(void)
     tree_put(root, "etc/slurm/nodes.conf",
              "NodeName=c1,\\\nc[3-4] Gres=nic:1 Comment=\"a\\#b c\"\n");
     tree_put(root, "etc/other/last.conf", "\n\nNodeName=d1\n");
-    is_int(read_conf(&lines, &err), 0, "a file with every kind of line is read");
+    is_int(read_conf(), 0, "a file with every kind of line is read");
     is_int(lines.count, 7, "... without comments and empty lines, with included files");
     ok(slurm_lines_value(&lines, "ClusterName", value, sizeof value),
        "a key is found in upper or lower case");
@@ -81,73 +87,53 @@ static void lines_are_read(void)
     is_int(node.number, 3, "... and its lines are counted");
     slurm_node_find(&lines, "c2", &node);
     ok(!node.is_found, "c2 is not found");
-    slurm_lines_clear(&lines);
 }
 
 static void cluster_in_include(void)
 {
-    struct slurm_lines lines;
-    struct slurm_node node;
-    struct error err;
-
     tree_put(root, "etc/slurm/slurm.conf",
              "ClusterName=Lab\nInclude %c/nodes_%c.conf\nClusterName=other\n");
     tree_put(root, "etc/slurm/lab/nodes_lab.conf", "NodeName=e1\n");
-    is_int(read_conf(&lines, &err), 0, "an Include with %%c is read");
+    is_int(read_conf(), 0, "an Include with %%c is read");
     slurm_node_find(&lines, "e1", &node);
     is_str(text_of(node.file), "/etc/slurm/lab/nodes_lab.conf",
            "... from the path with the name of the cluster in lower case");
-    slurm_lines_clear(&lines);
     tree_put(root, "etc/slurm/slurm.conf", "Include %c/nodes_%c.conf\nClusterName=lab\n");
-    is_int(read_conf(&lines, &err), -1, "... which must stand before it");
+    is_int(read_conf(), -1, "... which must stand before it");
     is_str(err.text,
            "/etc/slurm/slurm.conf:1: Include: %c/nodes_%c.conf: no ClusterName before this line",
            "... the error says so");
-    slurm_lines_clear(&lines);
 }
 
 static void nested_include(void)
 {
-    struct slurm_lines lines;
-    struct slurm_node node;
-    struct error err;
-
     tree_put(root, "etc/slurm/slurm.conf", "Include racks/all.conf\n");
     tree_put(root, "etc/slurm/racks/all.conf", "Include one.conf\nInclude two.conf\n");
     tree_put(root, "etc/slurm/one.conf", "NodeName=r1\n");
     tree_put(root, "etc/slurm/racks/one.conf", "NodeName=r9\n");
     tree_put(root, "etc/slurm/racks/two.conf", "NodeName=r2\n");
-    is_int(read_conf(&lines, &err), 0, "an Include in an included file is read");
+    is_int(read_conf(), 0, "an Include in an included file is read");
     slurm_node_find(&lines, "r1", &node);
     is_str(text_of(node.file), "/etc/slurm/one.conf", "... from the directory of slurm.conf");
     slurm_node_find(&lines, "r2", &node);
     is_str(text_of(node.file), "/etc/slurm/racks/two.conf",
            "... else from its own, as Slurm 22.05 does");
-    slurm_lines_clear(&lines);
 }
 
 static void bad_files(void)
 {
-    struct slurm_lines lines;
-    struct error err;
-
     tree_put(root, "etc/slurm/slurm.conf", "A=1\nInclude gone.conf\n");
-    is_int(read_conf(&lines, &err), -1, "an Include of a missing file is an error");
+    is_int(read_conf(), -1, "an Include of a missing file is an error");
     is_str(err.text,
            "/etc/slurm/slurm.conf:2: Include: /etc/slurm/gone.conf: No such file or directory",
            "... that names line and file");
-    slurm_lines_clear(&lines);
     tree_put(root, "etc/slurm/slurm.conf", "Include slurm.conf\n");
-    is_int(read_conf(&lines, &err), -1, "a file that includes itself is an error");
+    is_int(read_conf(), -1, "a file that includes itself is an error");
     has_str(err.text, "more than 8 deep", "... that says so");
-    slurm_lines_clear(&lines);
-    is_int(slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, &err), 1,
-           "a missing file returns 1");
-    slurm_lines_clear(&lines);
+    is_int(read_lines(root, "/etc/slurm", "gres.conf"), 1, "a missing file returns 1");
     tree_put(root, "etc/slurm/slurm.conf", "A=1\\");
-    is_int(read_conf(&lines, &err), 0, "a file that ends in a continuation is read");
+    is_int(read_conf(), 0, "a file that ends in a continuation is read");
     is_int(lines.count, 1, "... with its line");
-    slurm_lines_clear(&lines);
 }
 
 /* Half a file would have fewer nodes and devices than there are. */
@@ -155,21 +141,17 @@ static void lines_are_complete_or_absent(void)
 {
     size_t complete, incomplete = 0;
     bool has_failed = true;
-    struct slurm_lines lines;
-    struct error err;
 
-    read_conf(&lines, &err);
+    read_conf();
     complete = lines.count;
-    slurm_lines_clear(&lines);
     for (unsigned number = 1; has_failed; number++) {
         int status;
 
         memory_fails_at(number);
-        status = read_conf(&lines, &err);
+        status = read_conf();
         has_failed = memory_has_failed();
         memory_fails_at(0);
         incomplete += status == 0 && lines.count != complete;
-        slurm_lines_clear(&lines);
     }
     is_int(incomplete, 0, "a file is read completely or not at all, whichever allocation fails");
 }
@@ -177,9 +159,6 @@ static void lines_are_complete_or_absent(void)
 /* More names than any buffer for a value of a line can hold. */
 static void long_lists_are_complete(void)
 {
-    struct slurm_lines lines;
-    struct slurm_node node;
-    struct error err;
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -191,26 +170,22 @@ static void long_lists_are_complete(void)
     fclose(stream);
     tree_put(root, "etc/slurm/slurm.conf", text);
     free(text);
-    is_int(read_conf(&lines, &err), 0, "a line of %zu bytes is read", size);
+    is_int(read_conf(), 0, "a line of %zu bytes is read", size);
     slurm_node_find(&lines, "last", &node);
     ok(node.is_found, "the last of its nodes is found");
     is_str(node.gres, "gpu:4", "... with its GRES");
-    slurm_lines_clear(&lines);
 }
 
 static void long_files_are_refused(void)
 {
     enum { SIZE = 4 << 20 };
     char *text = malloc(SIZE + 1);
-    struct slurm_lines lines;
-    struct error err;
 
     memset(text, '#', SIZE);
     strcpy(text + SIZE - 19, "\nNodeName=x[1-9999]");
     tree_put(root, "etc/slurm/slurm.conf", text);
-    is_int(read_conf(&lines, &err), -1, "a file that is too long is an error");
+    is_int(read_conf(), -1, "a file that is too long is an error");
     is_str(err.text, "/etc/slurm/slurm.conf: more than 4194303 bytes", "... that says so");
-    slurm_lines_clear(&lines);
     free(text);
 }
 
@@ -218,33 +193,29 @@ static void long_files_are_refused(void)
 static void other_names(void)
 {
     char directory[512], path[512], value[64];
-    struct slurm_lines lines;
-    struct error err = {""};
 
     tree_put(root, "etc/slurm/slurm.conf", "ClusterName=old\n");
     tree_put(root, "etc/slurm/prod.conf", "ClusterName=prod\n");
     snprintf(path, sizeof path, "%s/etc/slurm/prod.conf", root);
     setenv("SLURM_CONF", path, 1);
+    err.text[0] = '\0';
     is_int(slurm_directory("", directory, sizeof directory, &err), 0, "SLURM_CONF=prod.conf (%s)",
            err.text);
-    is_int(slurm_lines_read("", directory, "slurm.conf", &lines, &err), 0, "... is read");
+    is_int(read_lines("", directory, "slurm.conf"), 0, "... is read");
     slurm_lines_value(&lines, "ClusterName", value, sizeof value);
     is_str(value, "prod", "... and not the slurm.conf beside it");
-    slurm_lines_clear(&lines);
     unsetenv("SLURM_CONF");
 }
 
 static void host_is(const char *host, const char *expected)
 {
-    struct slurm_lines lines;
     char name[64];
     bool found;
 
-    slurm_lines_read(root, "/etc/slurm", "slurm.conf", &lines, NULL);
+    read_conf();
     found = slurm_node_of_host(&lines, host, name, sizeof name);
     is_str(name, expected, "the host %s is \"%s\"", host, expected);
     is_int(found, *expected != '\0', "... and it is %s", *expected ? "known" : "not known");
-    slurm_lines_clear(&lines);
 }
 
 static void own_name_is(const char *host, const char *expected)
@@ -303,7 +274,6 @@ static void names_of_hosts(void)
 static void directory_is(const char *expected)
 {
     char directory[256];
-    struct error err;
 
     is_int(slurm_directory(root, directory, sizeof directory, &err), expected[0] ? 0 : -1,
            "the directory %s", expected[0] ? "is found" : "is not found");
@@ -312,14 +282,11 @@ static void directory_is(const char *expected)
 
 static void explicit_is(const char *text, bool expected)
 {
-    struct slurm_lines lines;
-
     tree_put(root, "etc/slurm/gres.conf", text);
-    slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, NULL);
+    read_lines(root, "/etc/slurm", "gres.conf");
     is_int(gres_is_explicit(&lines, "gpu", NULL), expected, "GPUs are%s explicit: %s",
            expected ? "" : " not", text);
     is_int(gres_is_explicit(&lines, "gpu", "n9"), 0, "... not those of n9");
-    slurm_lines_clear(&lines);
 }
 
 /* Writes process 77, a slurmd of this user ID with these words; a blank ends each word. */
@@ -421,6 +388,7 @@ int main(void)
     explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
     explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
     explicit_is("Name=gpu File=/dev/nvidia0\nName=nic Flags=explicit", false);
+    slurm_lines_clear(&lines);
     tree_remove(root);
     return tap_done();
 }

@@ -13,6 +13,7 @@
 #define JOB(n) "0::/system.slice/slurmstepd.scope/job_" n "/step_0/user/task_0\n"
 
 static char *root;
+static struct residue residue;
 
 static void put_process(int pid, int parent, unsigned uid, char state, const char *name,
                         const char *cgroups)
@@ -32,6 +33,8 @@ static void put_process(int pid, int parent, unsigned uid, char state, const cha
 /* A node where user 1000 has job 12 and user 1003 has a login. */
 static void put_node(void)
 {
+    if (root)
+        tree_remove(root);
     root = tree_unpack("");
     put_process(1, 0, 0, 'S', "systemd", "0::/init.scope\n");
     put_process(300, 1, 0, 'S', "slurmd", SLURMD);
@@ -44,59 +47,52 @@ static void put_node(void)
     put_process(600, 1, 1500, 'S', "exporter", "0::/system.slice/exporter.service\n");
 }
 
+static void processes_are(int expected, const char *what)
+{
+    residue_read(root, &residue);
+    is_int(residue.processes, expected, "%s", what);
+}
+
 static void test_processes(void)
 {
-    struct residue residue;
-
     put_node();
     is_int(residue_read(root, &residue), 0, "a node is read");
     is_int(residue.processes, 0, "jobs, logins and services are no residue");
     put_process(402, 1, 1000, 'S', "tmux", SLURMD);
     put_process(502, 1, 1003, 'S', "tmux", SLURMD);
-    residue_read(root, &residue);
-    is_int(residue.processes, 0, "processes of users with a job or a login are no residue");
+    processes_are(0, "processes of users with a job or a login are no residue");
     put_process(700, 1, 65534, 'S', "dnsmasq", SLURMD);
     put_process(701, 1, 996, 'S', "munged", SLURMD);
-    residue_read(root, &residue);
-    is_int(residue.processes, 0, "processes of system users are no residue");
+    processes_are(0, "processes of system users are no residue");
     put_process(800, 1, 1001, 'S', "daemon", SLURMD);
     put_process(801, 1, 1002, 'D', "python3", JOB("11"));
     put_process(802, 1, 1002, 'S', "python3", JOB("11"));
-    residue_read(root, &residue);
-    is_int(residue.processes, 3, "processes that left a job, or stayed after it, are residue");
+    processes_are(3, "processes that left a job, or stayed after it, are residue");
     is_int(residue.stuck, 1, "... one of them cannot be killed");
     is_str(residue.names[0], "daemon (pid 800, uid 1001)", "... the first is named");
     is_str(residue.names[1], "python3 (pid 801, uid 1002)",
            "... and so is the second, with its user");
     tree_put(root, "etc/login.defs", "UID_MIN\t\t 1001\n");
-    residue_read(root, &residue);
-    is_int(residue.processes, 3, "... also of the first UID of users, which login.defs has");
+    processes_are(3, "... also of the first UID of users, which login.defs has");
     tree_put(root, "proc/400/cmdline", "slurmstepd: [11.batch]");
-    residue_read(root, &residue);
-    is_int(residue.processes, 1, "while the job's slurmstepd runs its processes are no residue");
+    processes_are(1, "while the job's slurmstepd runs its processes are no residue");
     tree_put(root, "etc/login.defs", "# UID_MIN 1\nUID_MIN\t\t 2000\n");
-    residue_read(root, &residue);
-    is_int(residue.processes, 0, "... processes of lower UIDs are no residue");
-    tree_remove(root);
+    processes_are(0, "... processes of lower UIDs are no residue");
 }
 
 /* A process can take any name with prctl(PR_SET_NAME). */
 static void trusts_daemon_names_of_root_only(void)
 {
-    struct residue residue;
-
     put_node();
     put_process(299, 1, 1004, 'S', "slurmd", "0::/elsewhere\n");
     put_process(800, 1, 1001, 'S', "slurmstepd", SLURMD);
     tree_put(root, "proc/800/cmdline", "slurmstepd: [11.0]");
     put_process(801, 1, 1002, 'S', "sshd", SLURMD);
     put_process(802, 1, 1005, 'S', "a\033[2Jb", JOB("11"));
-    residue_read(root, &residue);
-    is_int(residue.processes, 3, "a user's process named slurmstepd or sshd is residue");
+    processes_are(3, "a user's process named slurmstepd or sshd is residue");
     is_str(residue.names[2], "a?[2Jb (pid 802, uid 1005)",
            "... control characters in a name are replaced");
     is_int(residue_is_of_step(root, 800), 0, "... and it belongs to no step");
-    tree_remove(root);
 }
 
 static void test_steps(void)
@@ -109,12 +105,10 @@ static void test_steps(void)
     is_int(residue_is_of_step(root, 600), 0, "... nor does a service");
     is_int(residue_is_of_step(root, 403), -1, "with a missing ancestor it is unknown");
     is_int(residue_is_of_step(root, 404), -1, "... and with a missing process");
-    tree_remove(root);
 }
 
 static void test_shared_memory(void)
 {
-    struct residue residue;
     char path[4096];
 
     put_node();
@@ -140,7 +134,6 @@ static void test_shared_memory(void)
         residue_read(root, &residue);
         is_int(residue.files, 1, "a file in /dev/shm of a user without a job or login is");
     }
-    tree_remove(root);
 }
 
 /* ---------------------------------------------------------------- without memory */
@@ -169,7 +162,6 @@ void *__wrap_realloc(void *old, size_t size)
 
 static void test_without_memory(void)
 {
-    struct residue residue;
     int blamed = 0;
 
     put_node();
@@ -183,18 +175,16 @@ static void test_without_memory(void)
     ok(blamed == 0 && refused_allocation > 20,
        "each of %d allocations fails, and no process is counted", refused_allocation - 1);
     refused_allocation = 0;
-    tree_remove(root);
 }
 
 int main(void)
 {
-    struct residue residue;
-
     test_processes();
     trusts_daemon_names_of_root_only();
     test_steps();
     test_shared_memory();
     test_without_memory();
+    tree_remove(root);
     is_int(residue_read("/nonexistent", &residue), -1, "without /proc the reading fails");
     return tap_done();
 }

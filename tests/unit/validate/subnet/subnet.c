@@ -56,6 +56,13 @@ static int count_findings(void)
     return (int)findings.count;
 }
 
+/* Begins a subnet of one switch. Returns its index. */
+static int begin_leaf(int ports)
+{
+    subnet_reset();
+    return subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", ports, &err);
+}
+
 static int add_adapter(const char *description, uint64_t guid, int device, int port)
 {
     int added = subnet_add(&subnet, SUBNET_ADAPTER, guid, NULL, description, 1, &err);
@@ -135,10 +142,8 @@ static void warns_of_slow_ethernet(void)
 static void warns_of_one_of_two(void)
 {
     for (int reports_support = 0; reports_support < 2; reports_support++) {
-        int device;
+        int device = begin_leaf(8);
 
-        subnet_reset();
-        device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
         add_adapter("n1 mlx5_0", 0x21, device, 1);
         add_adapter("n2 mlx5_0", 0x22, device, 2);
         for (size_t i = 0; i < subnet.port_count; i++) {
@@ -160,10 +165,8 @@ static void warns_of_one_of_two(void)
 /* An adapter without a node description still counts as present. */
 static void warns_of_unnamed_rail(void)
 {
-    int device;
+    int device = begin_leaf(16);
 
-    subnet_reset();
-    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 16, &err);
     for (int i = 1; i <= 4; i++) {
         char name[48];
 
@@ -183,12 +186,10 @@ static void warns_of_unnamed_rail(void)
 /* The adapter of another node, cloned with its name, has a slow link. */
 static void blames_no_node_of_two(void)
 {
-    int device;
+    int device = begin_leaf(8);
     bool is_about_node = false;
     size_t slow = 0;
 
-    subnet_reset();
-    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
     add_adapter("n1 mlx5_0", 0x21, device, 1);
     add_adapter("n2 mlx5_0", 0x22, device, 2);
     add_adapter("n3 mlx5_0", 0x23, device, 3);
@@ -266,10 +267,8 @@ static void keeps_neighbors_beside_unusual_ones(void)
 /* Adapters whose description is only the node's name are numbered by GUID. */
 static void test_numbers(void)
 {
-    int device, adapters[5];
+    int device = begin_leaf(8), adapters[5];
 
-    subnet_reset();
-    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
     adapters[0] = add_adapter("n2", 0x30, device, 1);
     adapters[1] = add_adapter("n1", 0x22, device, 2);
     adapters[2] = add_adapter("n2", 0x10, device, 3);
@@ -287,10 +286,8 @@ static void test_numbers(void)
 static void leaves_out_odd_names(void)
 {
     struct outline outline;
-    int device;
+    int device = begin_leaf(8);
 
-    subnet_reset();
-    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
     add_adapter("n1 mlx5_0", 0x21, device, 1);
     add_adapter("n2,x[ mlx5_0", 0x22, device, 2);
     add_adapter("#n3 mlx5_0", 0x23, device, 3);
@@ -336,10 +333,8 @@ static void test_masks(void)
 static void test_one_switch(void)
 {
     for (int has_names = 0; has_names < 2; has_names++) {
-        int device;
+        int device = begin_leaf(8);
 
-        subnet_reset();
-        device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
         for (int i = 1; i <= 4; i++) {
             char name[48];
 
