@@ -85,50 +85,44 @@ static bool is_inside(const struct rank_state *state, struct plan_address addres
 
 static int check_addresses(struct simulator *simulator, const struct rank_state *state)
 {
+    const int rank = state->rank->shape->rank;
+    const size_t window = state->rank->plan->window;
+
     for (unsigned i = 0; i < state->rank->plan->step_count; i++) {
         const struct plan_step *step = &state->rank->plan->steps[i];
         bool reads =
             step->action == PLAN_SEND || step->action == PLAN_COPY || step->action == PLAN_REDUCE;
 
         if (step->action == PLAN_SIGNAL || step->action == PLAN_AWAIT) {
-            if (state->rank->plan->window == 0 ||
+            if (window == 0 ||
                 (step->action == PLAN_AWAIT && (step->peer < 0 || step->peer >= simulator->ranks)))
-                return error_set(simulator->err, "rank %d: step %u has no window or peer",
-                                 state->rank->shape->rank, i);
+                return error_set(simulator->err, "rank %d: step %u has no window or peer", rank, i);
             continue;
         }
         if (step->action == PLAN_PULL &&
-            (state->rank->plan->window == 0 || step->peer < 0 || step->peer >= simulator->ranks ||
+            (window == 0 || step->peer < 0 || step->peer >= simulator->ranks ||
              (step->left.buffer != PLAN_IN && step->left.buffer != PLAN_OUT)))
-            return error_set(simulator->err, "rank %d: step %u cannot pull",
-                             state->rank->shape->rank, i);
+            return error_set(simulator->err, "rank %d: step %u cannot pull", rank, i);
         if (step->action == PLAN_PUSH) {
-            if (state->rank->plan->window == 0 || step->peer < 0 ||
-                step->peer >= simulator->ranks || step->out.buffer != PLAN_OUT ||
-                !is_inside(state, step->left, step->count))
-                return error_set(simulator->err, "rank %d: step %u cannot push",
-                                 state->rank->shape->rank, i);
+            if (window == 0 || step->peer < 0 || step->peer >= simulator->ranks ||
+                step->out.buffer != PLAN_OUT || !is_inside(state, step->left, step->count))
+                return error_set(simulator->err, "rank %d: step %u cannot push", rank, i);
             continue;
         }
         if (step->action != PLAN_SEND && step->out.buffer == PLAN_WINDOW &&
-            (step->out.offset / state->rank->plan->window != (size_t)state->rank->shape->rank ||
-             (step->out.offset + step->count - 1) / state->rank->plan->window !=
-                 (size_t)state->rank->shape->rank))
+            (step->out.offset / window != (size_t)rank ||
+             (step->out.offset + step->count - 1) / window != (size_t)rank))
             return error_set(simulator->err, "rank %d: step %u writes the window of another rank",
-                             state->rank->shape->rank, i);
+                             rank, i);
         if ((reads && !is_inside(state, step->left, step->count)) ||
             (step->action == PLAN_REDUCE && !is_inside(state, step->right, step->count)) ||
             (step->action != PLAN_SEND && !is_inside(state, step->out, step->count)))
-            return error_set(simulator->err, "rank %d: step %u is outside of its buffer",
-                             state->rank->shape->rank, i);
+            return error_set(simulator->err, "rank %d: step %u is outside of its buffer", rank, i);
         if (step->action != PLAN_SEND && step->out.buffer == PLAN_IN)
-            return error_set(simulator->err, "rank %d: step %u writes to PLAN_IN",
-                             state->rank->shape->rank, i);
+            return error_set(simulator->err, "rank %d: step %u writes to PLAN_IN", rank, i);
         if ((step->action == PLAN_SEND || step->action == PLAN_RECEIVE) &&
-            (step->peer < 0 || step->peer >= simulator->ranks ||
-             step->peer == state->rank->shape->rank))
-            return error_set(simulator->err, "rank %d: step %u has peer %d",
-                             state->rank->shape->rank, i, step->peer);
+            (step->peer < 0 || step->peer >= simulator->ranks || step->peer == rank))
+            return error_set(simulator->err, "rank %d: step %u has peer %d", rank, i, step->peer);
     }
     return 0;
 }

@@ -364,6 +364,17 @@ static void test_watchdog(void)
     ok(took_s > 5, "... later than rank 0 (%.1f s)", took_s);
 }
 
+/* Checks that a record of the last scenario fails this rank. */
+static void fails(const char *metric, const char *node, const char *rank, const char *what)
+{
+    char text[128];
+
+    snprintf(text, sizeof text,
+             "\"metric\":\"%s\",\"node\":\"%s\",\"part\":\"%s\",\"verdict\":\"fail\"", metric, node,
+             rank);
+    has_str(stdout_text, text, "%s", what);
+}
+
 int main(void)
 {
     test_watchdog();
@@ -378,17 +389,13 @@ int main(void)
     is_str(stderr_text, "", "no rank ends, and gets rank 0 killed, before the last rank is done");
 
     is_int(run_scenario("rank 2 dies", 0), 1, "a rank dies: status 1");
-    has_str(stdout_text,
-            "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
-            "... the rank and its node are named");
+    fails("died", "n2", "rank 2", "... the rank and its node are named");
     has_str(stdout_text, "rank 2 on n2 died in phase measure", "... with its phase");
     has_str(stdout_text, "\"verdict\":\"unknown\"", "... and the run is incomplete");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(run_scenario("rank 3 freezes", 0), 1, "a rank freezes: status 1");
-    has_str(stdout_text,
-            "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
-            "... the rank and its node are named");
+    fails("frozen", "n2", "rank 3", "... the rank and its node are named");
     ok(strstr(stdout_text, "rank 2") == NULL, "... and no other rank");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
@@ -413,9 +420,7 @@ int main(void)
             "... both pairs are counted");
 
     is_int(run_scenario("rank 1 hangs", 0), 1, "a rank hangs: status 1");
-    has_str(stdout_text,
-            "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",
-            "... the rank and its node are named");
+    fails("hang", "n1", "rank 1", "... the rank and its node are named");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(run_scenario("rank 0 dies", 0), -1, "rank 0 dies");
@@ -432,12 +437,8 @@ int main(void)
 
     is_int(run_scenario("two are lost", 0), 1,
            "one rank dies and one freezes in a job that continues: status 1");
-    has_str(stdout_text,
-            "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
-            "... the first rank is named");
-    has_str(stdout_text,
-            "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
-            "... and so is the second");
+    fails("died", "n2", "rank 2", "... the first rank is named");
+    fails("frozen", "n2", "rank 3", "... and so is the second");
     ok(strstr(stdout_text, "unknown") == NULL, "... the rest is complete");
     has_str(stdout_text, "rank 1 saw 1 1", "... each rank knows which ranks are lost");
     has_str(stdout_text, "needs abort: 1", "... and that the frozen rank does not end by itself");
@@ -445,9 +446,7 @@ int main(void)
 
     is_int(run_scenario("one hangs and is given up", 0), 1,
            "one rank hangs in a job that continues: status 1");
-    has_str(stdout_text,
-            "\"metric\":\"hang\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
-            "... the rank is named");
+    fails("hang", "n2", "rank 3", "... the rank is named");
     has_str(stdout_text, "rank 1 saw 0 1", "... and no other rank");
     is_str(stderr_text, "", "... it leaves without a complaint");
     has_str(stdout_text, "needs abort: 0", "... and without an abort");

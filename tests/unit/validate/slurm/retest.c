@@ -102,31 +102,18 @@ static void print_text(const char *text)
  * operations_text. */
 static int clean_up(const struct cluster *cluster)
 {
-    struct error err = {""};
-
     operations_text[0] = '\0';
-    return retest_clean_up(&operations, cluster, journals, 977, wait_s, &stop, print_text, &err);
+    return retest_clean_up(&operations, cluster, journals, 977, wait_s, &stop, print_text, NULL);
 }
 
-/* Writes the comment of one node. */
+/* Writes the comment of one node, with the mark of the run, or NULL: without a mark. */
 static int mark_node(const struct cluster_node *node, const char *run)
 {
     struct batch comments = {0};
-    struct error err;
+    int rv = run ? retest_mark(node, run, &comments, NULL) : retest_unmark(node, &comments, NULL);
 
-    return retest_mark(node, run, &comments, &err) == 0
-               ? batch_apply(&comments, set_comment, NULL, NULL, &err)
-               : -1;
-}
-
-static int unmark_node(const struct cluster_node *node)
-{
-    struct batch comments = {0};
-    struct error err;
-
-    return retest_unmark(node, &comments, &err) == 0
-               ? batch_apply(&comments, set_comment, NULL, NULL, &err)
-               : -1;
+    operations_text[0] = '\0';
+    return rv == 0 ? batch_apply(&comments, set_comment, NULL, NULL, NULL) : -1;
 }
 
 /* The run's journal is gone. */
@@ -247,7 +234,6 @@ int main(void)
     is_str(operations_text, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
            "... with the run and the reason");
     node.comment = (char[]){"rack 7 [left]"};
-    operations_text[0] = '\0';
     mark_node(&node, "20261120-1");
     is_str(operations_text, "rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
            "the site's comment is kept");
@@ -256,12 +242,10 @@ int main(void)
     ok(retest_read(&node, run, reason), "a mark is read");
     is_str(run, "20261120-1", "... its run");
     is_str(reason, "muster: eth1 [9 Mb/s]", "... and the reason of the drain");
-    operations_text[0] = '\0';
     mark_node(&node, "20261121-2");
     is_str(operations_text, "rack 7 [left] [muster 20261121-2: muster: eth1 [9 Mb/s]] n1;",
            "a new mark replaces the old one");
-    operations_text[0] = '\0';
-    unmark_node(&node);
+    mark_node(&node, NULL);
     is_str(operations_text, "rack 7 [left] n1;",
            "without the mark the site's comment is as before");
     node.comment = NULL;
