@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* The common parts of ROCm SMI and of AMD SMI, its successor. Each file that includes this defines
- * device_t, device_index() (the index of a device, -1: no device), NOT_STARTED and struct
- * error_count. */
+ * device_t, device_index() (the index of a device, -1: no device), NOT_STARTED, INSUFFICIENT_SIZE
+ * and struct error_count. */
 
 enum { OK = 0, INVALID = 1, NOT_SUPPORTED = 2 };
 
@@ -43,14 +43,6 @@ static int start(const char *function, int no_driver)
     return OK;
 }
 
-static int copy(const char *value, char *text, size_t length, int too_short)
-{
-    if (strlen(value) + 1 > length)
-        return too_short;
-    strcpy(text, value);
-    return OK;
-}
-
 struct page {
     uint64_t address, size;
     int status; /* 0 reserved, 1 pending, 2 unreservable */
@@ -67,6 +59,16 @@ static uint32_t read_pages(int device, struct page *pages, uint32_t room)
         pages[i] = (struct page){i * 4096, 4096, i < retired ? 0 : i < retired + pending ? 1 : 2};
     return all;
 }
+
+#define COPY(value, text, length)                                                                  \
+    (snprintf(text, length, "%s", value) < (int)(length) ? OK : INSUFFICIENT_SIZE)
+
+#define DEFINE_TEXT(function, size_type, value)                                                    \
+    API(function, device_t device, char *text, size_type length)                                   \
+    {                                                                                              \
+        ENTER(device, text);                                                                       \
+        return COPY(value, text, length);                                                          \
+    }
 
 #define DEFINE_NUMBER(function, type, value)                                                       \
     API(function, device_t device, type *number)                                                   \

@@ -304,19 +304,10 @@ API(amdsmi_get_gpu_compute_process_gpus, uint32_t pid, uint32_t *indices, uint32
     return OK;
 }
 
-API(amdsmi_get_gpu_compute_partition, device_t device, char *text, uint32_t length)
-{
-    ENTER(device, text);
-    return copy(state_text(device_index(device), "compute_partition", "SPX"), text, length,
-                INSUFFICIENT_SIZE);
-}
-
-API(amdsmi_get_gpu_memory_partition, device_t device, char *text, uint32_t length)
-{
-    ENTER(device, text);
-    return copy(state_text(device_index(device), "memory_partition", "NPS1"), text, length,
-                INSUFFICIENT_SIZE);
-}
+DEFINE_TEXT(amdsmi_get_gpu_compute_partition, uint32_t,
+            state_text(device_index(device), "compute_partition", "SPX"))
+DEFINE_TEXT(amdsmi_get_gpu_memory_partition, uint32_t,
+            state_text(device_index(device), "memory_partition", "NPS1"))
 
 /* ---------------------------------------------------------------- links */
 

@@ -506,7 +506,6 @@ static size_t pinned_size[PINNED];
 API(cuMemHostAlloc, void **memory, size_t size, unsigned flags)
 {
     ENTER_CURRENT;
-    (void)flags;
     for (int i = 0; i < PINNED; i++)
         if (!pinned[i]) {
             *memory = pinned[i] = malloc(size);
@@ -538,7 +537,6 @@ static double host_cost(const void *memory)
 API(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
 {
     ENTER_CURRENT;
-    (void)stream;
     if (!find((void *)(uintptr_t)to, size))
         return INVALID_VALUE;
     memcpy((void *)(uintptr_t)to, from, size);
@@ -549,7 +547,6 @@ API(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stre
 API(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream)
 {
     ENTER_CURRENT;
-    (void)stream;
     if (!find((void *)(uintptr_t)from, size))
         return INVALID_VALUE;
     memcpy(to, (void *)(uintptr_t)from, size);
@@ -564,7 +561,6 @@ API(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t size, void *stream)
     double ns;
 
     ENTER_CURRENT;
-    (void)stream;
     if (!source || !target)
         return INVALID_VALUE;
     ns = source->device == target->device ? 2 * byte_ns : link_ns;
@@ -779,7 +775,6 @@ API(cuLaunchKernel, struct function *function, unsigned grid_x, unsigned grid_y,
 API(cuEventCreate, struct event **event, unsigned flags)
 {
     ENTER_CURRENT;
-    (void)flags;
     *event = calloc(1, sizeof **event);
     return *event ? OK : OUT_OF_MEMORY;
 }
@@ -787,7 +782,6 @@ API(cuEventCreate, struct event **event, unsigned flags)
 API(cuEventRecord, struct event *event, void *stream)
 {
     ENTER_CURRENT;
-    (void)stream;
     *event = (struct event){current, current->ns, true, current->is_hung};
     return OK;
 }

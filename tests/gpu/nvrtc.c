@@ -62,9 +62,6 @@ static const char runtime[] =
 API(nvrtcCreateProgram, struct program **program, const char *source, const char *name,
     int header_count, const char *const *headers, const char *const *names)
 {
-    (void)name;
-    (void)headers;
-    (void)names;
     if (header_count != 0)
         return INVALID_INPUT;
     *program = calloc(1, sizeof **program);

@@ -15,7 +15,6 @@ static int device_index(device_t device)
 
 API(rsmi_init, uint64_t flags)
 {
-    (void)flags;
     return start(__func__, NOT_STARTED);
 }
 
@@ -40,16 +39,10 @@ API(rsmi_version_get, struct version *version)
 
 API(rsmi_version_str_get, int component, char *text, uint32_t length)
 {
-    return component == 0 ? copy(state_text(-1, "driver", "6.8.5"), text, length, INSUFFICIENT_SIZE)
-                          : NOT_SUPPORTED;
+    return component == 0 ? COPY(state_text(-1, "driver", "6.8.5"), text, length) : NOT_SUPPORTED;
 }
 
-API(rsmi_dev_name_get, device_t device, char *name, size_t length)
-{
-    ENTER(device, name);
-    return copy(state_text((int)device, "name", "AMD Instinct MI250X"), name, length,
-                INSUFFICIENT_SIZE);
-}
+DEFINE_TEXT(rsmi_dev_name_get, size_t, state_text((int)device, "name", "AMD Instinct MI250X"))
 
 API(rsmi_dev_pci_id_get, device_t device, uint64_t *bdf)
 {
@@ -60,12 +53,7 @@ API(rsmi_dev_pci_id_get, device_t device, uint64_t *bdf)
     return OK;
 }
 
-API(rsmi_dev_vbios_version_get, device_t device, char *text, uint32_t length)
-{
-    ENTER(device, text);
-    return copy("113-D65209-073", text, length, INSUFFICIENT_SIZE);
-}
-
+DEFINE_TEXT(rsmi_dev_vbios_version_get, uint32_t, "113-D65209-073")
 DEFINE_NUMBER(rsmi_dev_unique_id_get, uint64_t, 0x5f1a9b3c00000000 + device)
 DEFINE_NUMBER(rsmi_dev_xgmi_hive_id_get, uint64_t, 0x1a2b3c4d5e6f7081)
 DEFINE_TEMPERATURE(rsmi_dev_temp_metric_get, 1000, 38, 105)
@@ -96,7 +84,6 @@ API(rsmi_dev_memory_reserved_pages_get, device_t device, uint32_t *count, struct
 API(rsmi_dev_compute_partition_get, device_t device, char *text, uint32_t length)
 {
     ENTER(device, text);
-    (void)length;
     return NOT_SUPPORTED; /* MI250X has none */
 }
 
