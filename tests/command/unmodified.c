@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* of callbacks */
+
 static int wrongs;
 
 #define CHECK(condition, ...)                                                                      \
@@ -301,7 +303,6 @@ static void test_own_orders(MPI_Comm comm, int count)
 
 static void add_twice(void *in, void *out, int *count, MPI_Datatype *type)
 {
-    (void)type;
     for (int i = 0; i < *count; i++)
         ((int *)out)[i] += ((int *)in)[i];
 }
@@ -533,11 +534,6 @@ static void test_comms(void)
 
 static int refuse_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
 {
-    (void)comm;
-    (void)key;
-    (void)extra;
-    (void)value;
-    (void)copy;
     *flag = 0;
     return MPI_ERR_OTHER;
 }
@@ -658,10 +654,6 @@ static int collect_at_end(MPI_Comm comm, int key, void *value, void *unused)
 {
     int one = 1, all = 0;
 
-    (void)comm;
-    (void)key;
-    (void)value;
-    (void)unused;
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all == size_of(MPI_COMM_WORLD), "a collective within MPI_Finalize");
     return MPI_SUCCESS;

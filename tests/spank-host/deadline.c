@@ -276,7 +276,6 @@ int main(int argc, char *argv[])
     char *machine, root[4300];
     long taken_ms;
 
-    (void)argc;
     fixture_begin(argv);
     test = getpid();
     kept = memfd_create("kept", 0);

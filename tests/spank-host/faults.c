@@ -44,13 +44,11 @@ struct part {
 
 static const char *judge_front(const struct outcome *outcome, enum fault_flavour flavour)
 {
-    (void)flavour;
     return outcome->front < 0 ? "srun is refused" : NULL;
 }
 
 static const char *judge_epilog(const struct outcome *outcome, enum fault_flavour flavour)
 {
-    (void)flavour;
     return outcome->epilog < 0 ? "the epilog fails" : NULL;
 }
 
@@ -87,7 +85,6 @@ static const char *judge_valid(const struct outcome *outcome, enum fault_flavour
 
 static const char *judge_refusal(const struct outcome *outcome, enum fault_flavour flavour)
 {
-    (void)flavour;
     if (outcome->prolog < 0)
         return strstr(host_log, "refused by ") != NULL ? NULL : "refused without a word";
     return strstr(host_log, "allowed") != NULL ? NULL : "let through without a word";
@@ -269,7 +266,6 @@ int main(int argc, char *argv[])
 {
     char *machine, root[4200], conf[4400];
 
-    (void)argc;
     fixture_begin(argv);
     if (geteuid() == 0 && !fixture_isolate())
         tap_skip_all("no namespaces to keep the prolog away from this machine");

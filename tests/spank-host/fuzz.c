@@ -223,7 +223,6 @@ static size_t certificate_length;
 
 static int note_file(const char *path, const struct stat *status, int type, struct FTW *where)
 {
-    (void)where;
     if (type == FTW_F && S_ISREG(status->st_mode) && tree_file_count < FILES)
         tree_files[tree_file_count++] = strdup(path);
     return 0;

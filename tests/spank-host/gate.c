@@ -229,7 +229,6 @@ static void gate_of_long_entry(void)
 
 int main(int argc, char *argv[])
 {
-    (void)argc;
     fixture_begin(argv);
     setenv("SLURMD_NODENAME", "n2", 1);
     setenv("SLURM_CLUSTER_NAME", "lab", 1);

@@ -574,7 +574,6 @@ static void hostile_environment(void)
 
 int main(int argc, char *argv[])
 {
-    (void)argc;
     fixture_begin(argv);
     in_slurmd();
     in_allocator(S_CTX_LOCAL, "srun");

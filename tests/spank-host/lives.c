@@ -192,7 +192,6 @@ int main(int argc, char *argv[])
 {
     char *machine, root[4200];
 
-    (void)argc;
     fixture_begin(argv);
     if (geteuid() == 0 && !fixture_isolate())
         tap_skip_all("no namespaces to keep the prolog away from this machine");

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "tests/unit/tap.h"
+
 enum { INTERFACES = 2 };
 
 static struct fake {
@@ -32,7 +34,6 @@ static struct fake *fake_of(const char *interface)
 static int find(void *context, const char *name, int *index, char found_name[NETIF_NAME],
                 struct error *err)
 {
-    (void)context;
     if (fake_step && fake_step())
         return error_set(err, "refused");
     for (int i = 0; i < INTERFACES; i++)
@@ -47,8 +48,6 @@ static int find(void *context, const char *name, int *index, char found_name[NET
 static int get(void *context, const char *name, int index, enum netif_setting setting, long *value,
                struct error *err)
 {
-    (void)context;
-    (void)index;
     if (fake_step && fake_step())
         return error_set(err, "refused");
     if (setting == NETIF_RX_RING || setting == NETIF_TX_RING)
@@ -64,8 +63,6 @@ static int get(void *context, const char *name, int index, enum netif_setting se
 static int set(void *context, const char *name, int index, enum netif_setting setting, long value,
                struct error *err)
 {
-    (void)context;
-    (void)index;
     errno = fake_refuse;
     if (fake_refuse != 0 || (fake_step && fake_step()))
         return error_set(err, "refused");
@@ -77,16 +74,11 @@ static int set(void *context, const char *name, int index, enum netif_setting se
 
 static int has_address(void *context, int index, const char *wanted, struct error *err)
 {
-    (void)context;
-    (void)index;
-    (void)wanted;
-    (void)err;
     return 0;
 }
 
 static long effective(void *context, enum netif_setting setting, long value)
 {
-    (void)context;
     return setting == NETIF_RP_FILTER && fake_all_rp_filter > value ? fake_all_rp_filter : value;
 }
 

@@ -23,7 +23,6 @@ static char directory[64], file[96];
 
 static int finish(void *context, const char **at)
 {
-    (void)context;
     *at = "the end";
     printf("done");
     return 7;
@@ -38,7 +37,6 @@ static int read_file(void *context, const char **at)
 
 static int exit_early(void *context, const char **at)
 {
-    (void)context, (void)at;
     exit(0);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "lib/base/text.h"
+#include "tests/unit/tap.h"
 
 struct controller controller;
 
@@ -54,7 +55,6 @@ static int nodes_load(struct cluster *cluster, size_t first, size_t count, struc
 
 int cluster_open(struct error *err)
 {
-    (void)err;
     return 0;
 }
 
@@ -87,7 +87,6 @@ int cluster_load_partitions(struct cluster *cluster, struct error *err)
     static struct cluster_partition partition;
     static char *names[CONTROLLER_NODES]; /* a sample reorders them */
 
-    (void)err;
     for (size_t i = 0; i < controller.peers; i++)
         names[i] = controller.nodes[i % controller.node_count].name;
     partition.nodes = (struct hostlist){names, controller.peers};
@@ -103,37 +102,31 @@ void cluster_clear(struct cluster *cluster)
 
 int cluster_drain(const char *name, const char *reason, struct error *err)
 {
-    (void)err;
     controller_put(index_of(name), reason, time(NULL));
     return add_done("drain", name);
 }
 
 int cluster_resume(const char *name, struct error *err)
 {
-    (void)err;
     controller_put(index_of(name), "", 0);
     return add_done("resume", name);
 }
 
 int cluster_set_extra(const char *name, const char *extra, struct error *err)
 {
-    (void)err;
     snprintf(controller.nodes[index_of(name)].extra, CONTROLLER_TEXT, "%s", extra);
     return 0;
 }
 
 int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
-    (void)nodes, (void)comment, (void)err;
     return 0;
 }
 
-ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags);
 ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags)
 {
     static unsigned char next;
 
-    (void)flags;
     memset(bytes, next++, size);
     return (ssize_t)size;
 }
