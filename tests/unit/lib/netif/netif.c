@@ -432,8 +432,7 @@ static void lock_is_taken(void)
 static const struct netif_report *apply_after_lock(unsigned milliseconds)
 {
     struct netif_line line;
-    struct error err;
-    int lock = journal_lock(path, 0, &err);
+    int lock = journal_lock(path, 0, NULL);
     pid_t other = fork();
 
     if (other == 0) {
@@ -442,7 +441,7 @@ static const struct netif_report *apply_after_lock(unsigned milliseconds)
     }
     close(lock);
     report = (struct netif_report){0};
-    netif_line_parse("eth1 mtu=9000", &line, &err);
+    netif_line_parse("eth1 mtu=9000", &line, NULL);
     netif_apply(path, 60000, &fake_machine, &line, 1, 12, &report);
     netif_line_clear(&line);
     waitpid(other, NULL, 0);
@@ -499,7 +498,6 @@ static void shortages(void)
 static void priorities(void)
 {
     struct netif_journal journal;
-    struct error err;
 
     fake_reset();
     /* two entries for one DSCP, as a site's daemon may leave them */
@@ -508,7 +506,7 @@ static void priorities(void)
            "flow control and the priority of a DSCP are set");
     is_int(fake_value("eth1", NETIF_PFC), 0x18, "... flow control");
     is_int(fake_value("eth1", NETIF_DSCP + 26), 0x08, "... the DSCP");
-    journal_load(path, &journal, &err);
+    journal_load(path, &journal, NULL);
     is_int(journal.count, 2, "... both are in the journal");
     is_int(journal.entries[1].was, 0x0a, "... with several former priorities");
     is_int(journal.entries[0].set_count, 1, "... and one value for several priorities");

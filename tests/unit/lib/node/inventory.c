@@ -233,13 +233,12 @@ static void lab_node(void)
 static void veth_of_containers(void)
 {
     char *root = tree_unpack("lab-node");
-    struct error err = {""};
     struct inventory *node;
 
     tree_put(root, "sys/class/net/enp1s0/ifindex", "9\n");
     tree_put(root, "sys/class/net/enp1s0/type", "1\n");
     tree_put(root, "sys/class/net/enp1s0/device/vendor", "0x15b3\n");
-    node = inventory_read(root, &err);
+    node = inventory_read(root, NULL);
     if (ok(node != NULL, "a host with veth ends of containers is read")) {
         physical_is(node, "enp1s0", 1);
         physical_is(node, "eth1", 0);

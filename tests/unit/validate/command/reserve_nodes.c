@@ -34,7 +34,6 @@ int __wrap_cluster_update_waiting(const struct hostlist *names, const struct hos
 static int add_certified_run(const char *node)
 {
     struct records records = {0};
-    struct error err;
 
     return history_add(history_path,
                        &(struct history_run){.run = node,
@@ -46,7 +45,7 @@ static int add_certified_run(const char *node)
                                               .verdict = VERDICT_PASS,
                                               .certified_until = "2036-01-01 00:00 UTC",
                                               .rail_mbps = NAN},
-                       1, &records, 0, &err);
+                       1, &records, 0, NULL);
 }
 
 static int run_reserve(void)

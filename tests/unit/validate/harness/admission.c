@@ -200,8 +200,7 @@ static void check_silent_callers(void)
 static void check_interface(void)
 {
     struct heartbeat_endpoint found;
-    struct error err;
-    int listener = heartbeat_listen("no-such-interface", true, &found, &err), fd;
+    int listener = heartbeat_listen("no-such-interface", true, &found, NULL), fd;
 
     listener_address.sin_port = found.addresses[0].sin6_port;
     fd = connect_from(0);

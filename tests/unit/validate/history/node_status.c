@@ -153,7 +153,6 @@ static int count_strikes(const char *node, const char *part)
     uint64_t fingerprint = 0;
     struct records records = {0};
     struct name_index index;
-    struct error err;
 
     facts_add(&records, node);
     name_index_build(&node, 1, &index);
@@ -161,7 +160,7 @@ static int count_strikes(const char *node, const char *part)
     name_index_clear(&index);
     records_clear(&records);
     return node_status_strike(path, cluster, node, FAULT_RAIL_SLOW, part, fingerprint, now, DAY,
-                              &err);
+                              NULL);
 }
 
 static void check_hardware(void)

@@ -303,27 +303,26 @@ static void nodes_are_worth_it(void)
     struct plan_job job = job_of(&holmes);
     struct plan_cluster cluster = cluster_of(64, 200, 200e12);
     struct plan_layout layout, faster;
-    struct error err;
 
     job.steps = 1e5;
-    is_int(plan_choose(&cluster, &job, &layout, &err), 0, "a job without a given size");
+    is_int(plan_choose(&cluster, &job, &layout, NULL), 0, "a job without a given size");
     ok(layout.nodes > 4 && layout.nodes < 64, "takes as many nodes as are worth it: %zu",
        layout.nodes);
     ok(layout.failures.spares > 0 && layout.failures.waiting < 0.01, "... with spares: %d",
        layout.failures.spares);
     job.steps = 100;
-    plan_choose(&cluster, &job, &faster, &err);
+    plan_choose(&cluster, &job, &faster, NULL);
     is_int(faster.failures.spares, 0, "... a short job gets no spares");
     job.steps = 1e5;
     job.nodes = 64;
-    plan_choose(&cluster, &job, &faster, &err);
+    plan_choose(&cluster, &job, &faster, NULL);
     ok(faster.finish_s < layout.finish_s &&
            faster.finish_s * 64 > layout.finish_s * (double)layout.nodes,
        "... but not all nodes, which would end it earlier: %.0f h, %.0f h",
        faster.finish_s / hour_s, layout.finish_s / hour_s);
     job.nodes = 0;
     job.within_s = layout.finish_s * 2;
-    is_int(plan_choose(&cluster, &job, &faster, &err), 0, "with twice the time allowed");
+    is_int(plan_choose(&cluster, &job, &faster, NULL), 0, "with twice the time allowed");
     ok(faster.nodes < layout.nodes && faster.finish_s <= job.within_s,
        "fewer nodes are enough: %zu", faster.nodes);
     job.within_s = INFINITY;
@@ -332,7 +331,7 @@ static void nodes_are_worth_it(void)
     job.width = 768;
     job.batch = 16;
     job = job_of(&job);
-    is_int(plan_choose(&cluster, &job, &layout, &err), 0, "a small job");
+    is_int(plan_choose(&cluster, &job, &layout, NULL), 0, "a small job");
     ok(layout.nodes == 1 && layout.devices == 1, "gets one device");
 }
 

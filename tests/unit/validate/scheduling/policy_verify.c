@@ -366,17 +366,16 @@ static void test_outcome(void)
 {
     const struct day day = {.jobs = jobs, .count = 3, .speed = 60, .end_s = 1000};
     struct outcome outcome;
-    struct error err;
 
-    site_parse(&site, CLUSTER_CONFIG, strdup("ClusterName = c\n"), &err);
-    site_parse(&site, CLUSTER_PARTITIONS, strdup("PartitionName=cpu TotalNodes=4\n"), &err);
-    site_parse(&site, CLUSTER_NODES, strdup("NodeName=n1 Partitions=cpu\n"), &err);
+    site_parse(&site, CLUSTER_CONFIG, strdup("ClusterName = c\n"), NULL);
+    site_parse(&site, CLUSTER_PARTITIONS, strdup("PartitionName=cpu TotalNodes=4\n"), NULL);
+    site_parse(&site, CLUSTER_NODES, strdup("NodeName=n1 Partitions=cpu\n"), NULL);
     site_parse(&site, CLUSTER_ASSOCIATIONS,
                strdup("Account|User|...\n"
                       "root||||1||||||||||||\nroot|root|||1||||||||||||\n"
                       "physics|||root|2||||||||||||\nchemistry|||root|1||||||||||||\n"),
-               &err);
-    site_finish(&site, &err);
+               NULL);
+    site_finish(&site, NULL);
 
     jobs[0] = replayed_job("batch", 4, 0, 0, 500);
     jobs[1] = replayed_job("urgent", 4, 100, 105, 200);

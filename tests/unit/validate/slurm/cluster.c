@@ -51,25 +51,24 @@ int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
 static void changes_waiting_nodes_only(void)
 {
     struct hostlist all = {0}, changed = {0}, left = {0};
-    struct error err = {""};
 
-    hostlist_expand("m1,n[1-3,5]", &all, &err);
-    hostlist_expand("m1,n[2-3,5]", &changed, &err);
+    hostlist_expand("m1,n[1-3,5]", &all, NULL);
+    hostlist_expand("m1,n[2-3,5]", &changed, NULL);
     hostlist_append(&left, "n1");
     *requested_lists = '\0';
-    is_int(cluster_update_waiting(&all, &changed, true, &err), 0,
+    is_int(cluster_update_waiting(&all, &changed, true, NULL), 0,
            "nodes are added to the waiting ones");
     is_str(requested_lists, "+m1,+n[2-3,5];", "... by a request with these nodes only");
     *requested_lists = '\0';
-    is_int(cluster_update_waiting(&left, &changed, true, &err), 0, "nodes are removed");
+    is_int(cluster_update_waiting(&left, &changed, true, NULL), 0, "nodes are removed");
     is_str(requested_lists, "-m1,-n[2-3,5];", "... by a request with these nodes only");
     *requested_lists = '\0';
-    is_int(cluster_update_waiting(&left, &(struct hostlist){0}, true, &err), 0,
+    is_int(cluster_update_waiting(&left, &(struct hostlist){0}, true, NULL), 0,
            "no node is added or removed");
     is_str(requested_lists, "none;", "... and only the end is changed");
     is_old_slurmctld = true;
     *requested_lists = '\0';
-    is_int(cluster_update_waiting(&all, &changed, true, &err), 0, "an older slurmctld");
+    is_int(cluster_update_waiting(&all, &changed, true, NULL), 0, "an older slurmctld");
     is_str(requested_lists, "+m1,+n[2-3,5];m1,n[1-3,5];", "... gets the whole list");
     is_old_slurmctld = false;
     hostlist_clear(&all);
@@ -192,7 +191,6 @@ static void reservations_that_begin_soon(void)
     static char lists[5][4] = {"n1", "n2", "n3", "n4", "n5"};
     time_t now = time(NULL);
     struct cluster cluster;
-    struct error err = {""};
 
     reservations[0] = (reserve_info_t){.name = lesson, .start_time = now + 600};
     reservations[1] = (reserve_info_t){.name = later, .start_time = now + 7200};
@@ -208,7 +206,7 @@ static void reservations_that_begin_soon(void)
     }
     all_count = 5;
     load_error = 0;
-    is_int(cluster_load_nodes(&cluster, &err), 0, "nodes and reservations are loaded");
+    is_int(cluster_load_nodes(&cluster, NULL), 0, "nodes and reservations are loaded");
     all_count = 0;
     for (int i = 0; i < 5; i++)
         is_int(cluster_is_reserved_soon(cluster_node(&cluster, lists[i])), i == 0,
@@ -246,10 +244,9 @@ static void test_private_data_and_topology(void)
 static void keeps_waiting_nodes_without_end(void)
 {
     struct hostlist one = {0};
-    struct error err = {""};
 
     hostlist_append(&one, "n1");
-    is_int(cluster_update_waiting(&one, &one, true, &err), 0,
+    is_int(cluster_update_waiting(&one, &one, true, NULL), 0,
            "a node is added to the waiting ones");
     ok(!cluster_reservation_has_end(time(NULL), requested_end) &&
            requested_end < time(NULL) + 366 * 86400,
@@ -284,14 +281,13 @@ static void test_find_nodes(const struct cluster *cluster)
 static void test_mark_waiting(struct cluster *cluster)
 {
     struct hostlist waiting, others;
-    struct error err = {""};
     size_t marked = 0, reserved = 0;
 
     for (int i = 0; i < NODES; i++)
         cluster->nodes[i].is_reserved = true;
-    hostlist_expand("n[0-59999],gone", &waiting, &err);
-    hostlist_expand("n[100-65535]", &others, &err);
-    is_int(cluster_mark_waiting(cluster, &waiting, &others, &err), 0, "waiting nodes are marked");
+    hostlist_expand("n[0-59999],gone", &waiting, NULL);
+    hostlist_expand("n[100-65535]", &others, NULL);
+    is_int(cluster_mark_waiting(cluster, &waiting, &others, NULL), 0, "waiting nodes are marked");
     for (int i = 0; i < NODES; i++) {
         marked += cluster->nodes[i].is_waiting;
         reserved += cluster->nodes[i].is_reserved;
@@ -432,14 +428,13 @@ static void test_uplinks_beside_jobs(void)
     struct cluster_node nodes[12] = {0};
     struct cluster cluster = {.nodes = nodes, .node_count = 12, .leaf_count = 2};
     struct hostlist run;
-    struct error err;
 
     for (int i = 0; i < 12; i++) { /* eight on one leaf, four on the other */
         nodes[i].name = names[i];
         snprintf(names[i], sizeof names[i], "m%d", i);
         nodes[i].leaf = i >= 8;
     }
-    hostlist_expand("m[0-5],m8", &run, &err);
+    hostlist_expand("m[0-5],m8", &run, NULL);
     check_uplinks(&cluster, &run, 0, 0, "without jobs there is no limit");
     nodes[0].is_allocated = true;
     check_uplinks(&cluster, &run, 0, 0, "a job on a node of the run is the run itself");
@@ -448,7 +443,7 @@ static void test_uplinks_beside_jobs(void)
     nodes[9].is_allocated = true;
     check_uplinks(&cluster, &run, 2, 1, "... and a quarter of the other leaf");
     hostlist_clear(&run);
-    hostlist_expand("m[0-5]", &run, &err);
+    hostlist_expand("m[0-5]", &run, NULL);
     check_uplinks(&cluster, &run, 2, 0,
                   "a job on a leaf with nodes of the run, and one on a leaf without");
     for (int i = 0; i < 12; i++)

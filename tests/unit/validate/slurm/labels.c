@@ -33,9 +33,8 @@ int main(void)
     struct hostlist nodes;
     static char line[LABELS_PIECE + 16], other[LABELS_PIECE + 16];
     const char *found;
-    struct error err;
 
-    hostlist_expand("n[1-12]", &nodes, &err);
+    hostlist_expand("n[1-12]", &nodes, NULL);
     is_int(labels_make(&nodes, &labels), 0, "twelve tasks");
     check_line(" 0: {\"a\":1}", 0, "{\"a\":1}", "a line of the first task");
     check_line("11: x", 11, "x", "a line of the last task");

@@ -41,7 +41,6 @@ static struct process_result run_script(const char *script, const char *input, d
 {
     struct arguments shell = {0};
     const char *const variables[] = {environment, NULL};
-    struct error err = {""};
 
     result = (struct process_result){0};
     output_text[0] = '\0';
@@ -63,7 +62,7 @@ static struct process_result run_script(const char *script, const char *input, d
                                          .context = context,
                                          .stop = &stop,
                                          .reported_status = &reported_status},
-                       &result, &err),
+                       &result, NULL),
            0, "%s", script);
     arguments_clear(&shell);
     return result;
@@ -238,10 +237,9 @@ static void run_another(void *context)
     char *const waiting[] = {(char *)"sh", (char *)"-c",
                              (char *)"until [ -e $MUSTER_READ ]; do sleep 0.1; done", NULL};
     struct process_result ended;
-    struct error err;
 
     if (ticks++ == 0 &&
-        process_run(&(struct process){.argv = waiting, .deadline_s = 60}, &ended, &err) == 0)
+        process_run(&(struct process){.argv = waiting, .deadline_s = 60}, &ended, NULL) == 0)
         was_read_meanwhile = *(bool *)context;
 }
 
@@ -254,7 +252,6 @@ static void reads_while_another_runs(void)
                                      "echo >$MUSTER_READ; sleep 0.3",
                              NULL};
     char directory[] = "/tmp/muster-process-XXXXXX", path[64];
-    struct error err = {""};
     bool has_ended = false;
 
     ok(mkdtemp(directory) != NULL, "a directory");
@@ -266,7 +263,7 @@ static void reads_while_another_runs(void)
                                          .on_line = find_last_line,
                                          .on_tick = run_another,
                                          .context = &has_ended},
-                       &result, &err),
+                       &result, NULL),
            0, "a program whose tick runs another program");
     ok(was_read_meanwhile, "... is read meanwhile, more than a pipe holds");
     unlink(path);

@@ -165,7 +165,6 @@ static void test_many_nodes(void)
     static struct reach answers[MANY];
     char host[] = "127.0.0.1";
     size_t answering = 0;
-    struct error err;
     uint16_t port, closed;
     int fd = listen_on(&port, 2 * MANY);
 
@@ -179,7 +178,7 @@ static void test_many_nodes(void)
     slow_node = "n3";
     slow_slurmd_s = 5;
     forks = 0;
-    is_int(reach_nodes(list, MANY, 2 * DEADLINE_S, NULL, answers, &err), 0, "%d nodes are asked",
+    is_int(reach_nodes(list, MANY, 2 * DEADLINE_S, NULL, answers, NULL), 0, "%d nodes are asked",
            MANY);
     slow_node = "";
     slow_slurmd_s = 0;

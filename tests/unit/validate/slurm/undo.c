@@ -216,14 +216,13 @@ static const char *killed_journal(void)
 /* Writes the journal of a killed run and undoes it. Returns the number undone. */
 static int undo_leftover(const char *text, size_t length)
 {
-    struct error err = {""};
     FILE *file = fopen(killed_journal(), "w");
 
     operations_text[0] = messages[0] = '\0';
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
     hostlist_clear(&changed);
-    return undo_clean_up(&operations, directory, "one", print_text, &changed, &err);
+    return undo_clean_up(&operations, directory, "one", print_text, &changed, NULL);
 }
 
 /* Checks a journal that is reported and not executed. */
@@ -316,16 +315,15 @@ static void test_hosts(void)
 
 static void test_jobs(void)
 {
-    struct error err = {""};
     struct undo undo;
 
     found_jobs[0] = (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid()};
     found_jobs[1] = (struct cluster_job){.id = 8, .name = "j1", .uid = geteuid() + 1};
     found_count = 2;
     operations_text[0] = '\0';
-    is_int(run_begin("jobs", &undo, &err), 0, "a run with a job");
-    undo_note_job(&undo, "j1", geteuid(), &err);
-    is_int(undo_end(&undo, print_text, &err), 0, "... ends");
+    is_int(run_begin("jobs", &undo, NULL), 0, "a run with a job");
+    undo_note_job(&undo, "j1", geteuid(), NULL);
+    is_int(undo_end(&undo, print_text, NULL), 0, "... ends");
     is_str(operations_text, "jobs j1;cancel 7;jobs j1;",
            "... another user's job of that name is left alone");
     found_count = 0;
@@ -333,13 +331,12 @@ static void test_jobs(void)
 
 static void reports_what_others_have_changed(void)
 {
-    struct error err = {""};
     struct undo undo;
 
     operations_text[0] = messages[0] = '\0';
-    is_int(run_begin("changed", &undo, &err), 0, "a run whose reservation got other nodes");
-    undo_note_reservation(&undo, "r2", "n1", &err);
-    is_int(undo_end(&undo, print_text, &err), 0, "... ends");
+    is_int(run_begin("changed", &undo, NULL), 0, "a run whose reservation got other nodes");
+    undo_note_reservation(&undo, "r2", "n1", NULL);
+    is_int(undo_end(&undo, print_text, NULL), 0, "... ends");
     is_str(operations_text, "", "... and leaves it");
     has_str(messages, "reservation r2 left unchanged: it contains n[6-7] now",
             "... a message says so");
@@ -347,19 +344,18 @@ static void reports_what_others_have_changed(void)
 
 static void sets_down_what_is_still_as_muster_drained_it(void)
 {
-    struct error err = {""};
     struct undo undo;
 
     operations_text[0] = '\0';
-    is_int(run_begin("down", &undo, &err), 0, "a run whose job does not end on three nodes");
-    undo_note_job(&undo, "j1", geteuid(), &err);
-    undo_note_down(&undo, "n7", "muster: seven", &err);
-    undo_note_down(&undo, "n8", "muster: eight", &err);
-    undo_note_down(&undo, "n9", "muster: nine", &err);
+    is_int(run_begin("down", &undo, NULL), 0, "a run whose job does not end on three nodes");
+    undo_note_job(&undo, "j1", geteuid(), NULL);
+    undo_note_down(&undo, "n7", "muster: seven", NULL);
+    undo_note_down(&undo, "n8", "muster: eight", NULL);
+    undo_note_down(&undo, "n9", "muster: nine", NULL);
     found_jobs[0] =
         (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid(), .is_completing = true};
     found_count = 1;
-    is_int(undo_end(&undo, print_text, &err), 0, "... ends");
+    is_int(undo_end(&undo, print_text, NULL), 0, "... ends");
     has_str(operations_text, ";down n8;",
             "... it sets down its own drain, not nodes that others drained or resumed");
     found_count = 0;

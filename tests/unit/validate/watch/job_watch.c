@@ -61,11 +61,9 @@ static void set_no_data(void)
 
 static void job_begin_on(const char *list)
 {
-    struct error err;
-
     watch_clear(&watch);
     hostlist_clear(&names);
-    hostlist_expand(list, &names, &err);
+    hostlist_expand(list, &names, NULL);
     used = (int)names.count;
     step = 0;
     now_s = 1000;
