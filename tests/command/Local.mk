@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Tests of the muster command on this machine. Each skips parts that need root, MUNGE or a namespace.
-EXTRA_DIST += tests/command/certificate.sh tests/command/command.sh tests/command/train.sh
+EXTRA_DIST += tests/command/certificate.sh tests/command/command.sh tests/command/gpu.sh \
+	tests/command/train.sh
 dist_check_SCRIPTS += \
 	tests/command/t2300-conf-prints-what-is-in-force.t \
 	tests/command/t2301-conf-names-the-line-at-fault.t \

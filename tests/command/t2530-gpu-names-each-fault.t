@@ -3,14 +3,8 @@
 #
 # muster-gpu with the stand-ins for libcuda and NVRTC (tests/gpu): healthy devices pass, without races,
 # and each fault is named with its device.
-. "$(dirname "$0")/command.sh"
-needs muster-gpu
-program=$top_builddir/muster-gpu
-[ -e "$top_builddir/tests/gpu/cuda.so" ] || skip_all 'the stand-ins are not built'
-unset CUDA_VISIBLE_DEVICES
-mpi_environment
+. "$(dirname "$0")/gpu.sh"
 mkdir "$dir/new" "$dir/old" "$dir/driver" "$dir/blas-old"
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may belong to another user
 library cuda.so new/libcuda.so.1
 library nvrtc.so new/libnvrtc.so.12
 library nccl.so new/libnccl.so.2
@@ -19,24 +13,7 @@ library cuda-old.so old/libcuda.so.1
 library cuda.so driver/libcuda.so.1
 cp -p "$dir/new"/* "$dir/blas-old"
 library cublaslt-old.so blas-old/libcublasLt.so.12
-export MUSTER_GPU_STATE=$dir/state MUSTER_CONF=$dir/conf
 
-# Writes the records to the file json. Sets text to "CODE TEST METRIC PART" of those that do not pass.
-gpu() { # LIBRARIES STATE OPTION...
-    printf '%s\n' "GpuLibraryPath=$dir/$1" "GpuDeadline=${deadline:-60}s" >"$dir/conf"
-    printf '%s\n' 'devices 3' "cache $dir" "$2" >"$dir/state"
-    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$dir/json" 2>"$dir/err" </dev/null
-    status=$?
-    text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.code // "-") \(.test) \(.metric) \(.part // "-")"' \
-        "$dir/json" | sort -u)
-}
-
-finds() { # STATE TEXT NAME OPTION...
-    gpu new "$1" "${@:4}"
-    is "$text" "$2" "$3"
-}
-
-command -v jq >/dev/null || skip_all 'no jq(1)'
 gpu new 'races 1'
 is "$status/$text" 0/ 'healthy devices pass, and no two threads of a kernel touch the same element'
 is "$(jq -r 'select(.part == "gpu2") | .metric' "$dir/json" | sort | tr '\n' ' ')" \

@@ -4,24 +4,16 @@
 # Collectives of muster-gpu with the stand-ins for libcuda, NVRTC and NCCL (tests/gpu): between the devices
 # of a node, between nodes and pairs. A device that is slow, wrong or hangs is named, and a library that is
 # missing, too old or another one.
-. "$(dirname "$0")/command.sh"
-needs muster-gpu
-program=$top_builddir/muster-gpu
-[ -e "$top_builddir/tests/gpu/nccl.so" ] || skip_all 'the stand-ins are not built'
+. "$(dirname "$0")/gpu.sh"
 command -v mpirun >/dev/null || skip_all 'no mpirun'
-command -v jq >/dev/null || skip_all 'no jq(1)'
-unset CUDA_VISIBLE_DEVICES
-mpi_environment
 export OMPI_MCA_odls_base_sigkill_timeout=0 # else mpirun waits a second after a rank that failed
 mkdir "$dir/new" "$dir/old" "$dir/none"
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may belong to another user
 for directory in new old none; do
     library cuda.so $directory/libcuda.so.1
     library nvrtc.so $directory/libnvrtc.so.12
 done
 library nccl.so new/libnccl.so.2
 library nccl-old.so old/libnccl.so.2
-export MUSTER_CONF=$dir/conf
 
 # gpu LIBRARIES DEVICES NODES STATE...: runs on that many nodes with one state each, further nodes with the
 # last state, and the options of the array. Writes the records to the file json. Sets text to "VERDICT CODE

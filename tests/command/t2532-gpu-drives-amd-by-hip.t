@@ -3,15 +3,8 @@
 #
 # muster-gpu with the stand-ins for HIP, hipRTC, hipBLASLt and RCCL (tests/gpu): healthy devices pass, a
 # fault is named with its device, and a library that is missing, too old or wrong is not a fault of a device.
-. "$(dirname "$0")/command.sh"
-needs muster-gpu
-[ -e "$top_builddir/tests/gpu/cuda-hip.so" ] || skip_all 'the stand-ins are not built'
-command -v jq >/dev/null || skip_all 'no jq(1)'
-unset CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES
-mpi_environment
-program=$top_builddir/muster-gpu
+. "$(dirname "$0")/gpu.sh"
 mkdir "$dir"/{new,old,driver,both,no-blas,no-rccl,rccl-old}
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may belong to another user
 library cuda-hip.so new/libamdhip64.so.6
 library nvrtc-hip.so new/libhiprtc.so.6
 library cublaslt-hip.so new/libhipblaslt.so.0
@@ -28,22 +21,7 @@ library cuda-hip.so driver/libamdhip64.so.6
 # hides real libraries of this machine
 mkdir "$dir/hide"
 printf x | tee "$dir/hide"/lib{hiprtc.so.7,hiprtc.so.6,hipblaslt.so.1,hipblaslt.so.0,rccl.so.1,cuda.so.1} >"$dir/hide/libamdhip64.so.7"
-export LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} MUSTER_GPU_STATE=$dir/state MUSTER_CONF=$dir/conf
-
-# Writes the records to the file json. Sets text to "CODE TEST METRIC PART" of those that do not pass.
-gpu() { # LIBRARIES STATE OPTION...
-    printf '%s\n' "GpuLibraryPath=$dir/$1" 'GpuDeadline=60s' >"$dir/conf"
-    printf '%s\n' 'devices 3' "cache $dir" "$2" >"$dir/state"
-    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$dir/json" 2>"$dir/err" </dev/null
-    status=$?
-    text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.code // "-") \(.test) \(.metric) \(.part // "-")"' \
-        "$dir/json" | sort -u)
-}
-
-finds() { # STATE TEXT NAME OPTION...
-    gpu new "$1" "${@:4}"
-    is "$text" "$2" "$3"
-}
+export LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-}
 
 gpu new 'races 1'
 is "$status/$text" 0/ 'healthy devices pass' || diag "$(cat "$dir/err" "$dir/json")"
