@@ -25,37 +25,42 @@ int keeper_begin(struct keeper *keeper, uint32_t job_id, char *node, const char 
     struct hostlist nodes = {.names = &node, .count = 1};
     struct arguments program = {0}, srun = {0};
     char path[4096] = "";
-    int ends[2];
+    int ends[2] = {-1, -1}, rv;
     bool has_path = readlink("/proc/self/fd/2", path, sizeof path - 1) > 0 && *path == '/';
 
     *keeper = (struct keeper){.job_id = job_id, .beat = clock_s()};
     step_add_muster(&program, "run", "--keeper", script, has_path ? path : NULL, NULL);
-    if (step_command(&(struct step){.job_id = job_id,
-                                    .nodes = &nodes,
-                                    .tasks_per_node = 1,
-                                    .name = OWN_JOB_KEEPER,
-                                    .mpi = "none",
-                                    .has_no_gres = true,
-                                    .program = program.argv},
-                     &srun, err) == 0 &&
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
-        keeper->pid = fork();
-        if (keeper->pid == 0) {
-            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    rv = step_command(&(struct step){.job_id = job_id,
+                                     .nodes = &nodes,
+                                     .tasks_per_node = 1,
+                                     .name = OWN_JOB_KEEPER,
+                                     .mpi = "none",
+                                     .has_no_gres = true,
+                                     .program = program.argv},
+                      &srun, err);
+    if (rv == 0 && (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ||
+                    (keeper->pid = fork()) < 0))
+        rv = error_set(err, "cannot start the keeper step: %m");
+    if (rv == 0 && keeper->pid == 0) {
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-            setpgid(0, 0); /* keys of the terminal must not reach it */
-            step_clean_environment();
-            setenv(OWN_JOB_KEEPER, "1", 1);
-            if (dup2(ends[1], 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2)
-                execvp("srun", srun.argv);
-            _exit(127);
-        }
-        keeper->beats = ends[0];
-        close(ends[1]);
+        setpgid(0, 0); /* keys of the terminal must not reach it */
+        step_clean_environment();
+        setenv(OWN_JOB_KEEPER, "1", 1);
+        if (dup2(ends[1], 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2)
+            execvp("srun", srun.argv);
+        _exit(127);
     }
+    if (rv == 0) {
+        keeper->beats = ends[0];
+    } else {
+        close(ends[0]);
+        keeper->pid = 0;
+    }
+    close(ends[1]);
     arguments_clear(&program);
     arguments_clear(&srun);
-    return keeper->pid > 0 ? 0 : error_set(err, "cannot start the keeper step: %m");
+    return rv;
 }
 
 bool keeper_beat(struct keeper *keeper)

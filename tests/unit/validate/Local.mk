@@ -300,7 +300,8 @@ tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/r
 	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/requeue.c validate/run/script.c \
 	validate/slurm/step/error_line.c validate/slurm/step/long_list.c validate/slurm/step/process.c validate/slurm/step/step.c \
 	validate/slurm/job/user.c
-tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll,--wrap=sleep
+tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=fork,--wrap=poll,--wrap=sleep \
+	-Wl,--wrap=step_command
 tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs) $(muster_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
 tests_unit_validate_slurm_allocation_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include "validate/run/requeue.h"
 #include "validate/run/script.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/step/step.h"
 
 static char text[64];
 
@@ -174,6 +176,55 @@ static void test_keeper(void)
     job.is_running = false;
     is_int(keeper_decide(&job, "n3", "n4"), KEEPER_WAIT, "... or the job does not run");
     hostlist_clear(&job.nodes);
+}
+
+/* Whether no process, or no command of a step, can be made. */
+static bool fork_fails, step_fails;
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void)
+{
+    if (!fork_fails)
+        return __real_fork();
+    errno = EAGAIN;
+    return -1;
+}
+
+int __real_step_command(const struct step *step, struct arguments *srun, struct error *err);
+int __wrap_step_command(const struct step *step, struct arguments *srun, struct error *err)
+{
+    return step_fails ? error_set(err, "no room for the list of nodes")
+                      : __real_step_command(step, srun, err);
+}
+
+/* Returns the lowest file descriptor that is free. */
+static int free_fd(void)
+{
+    int fd = dup(2);
+
+    close(fd);
+    return fd;
+}
+
+static void test_keeper_that_cannot_start(void)
+{
+    struct keeper keeper = {0};
+    struct error err = {""};
+    char node[] = "n3";
+    int fd = free_fd();
+
+    fork_fails = true;
+    is_int(keeper_begin(&keeper, 7, node, "n1", &err), -1, "without a process there is no keeper");
+    is_str(err.text, "cannot start the keeper step: Resource temporarily unavailable",
+           "... with the reason");
+    is_int(keeper.pid, 0, "... it is tried again at the next start");
+    is_int(free_fd(), fd, "... no file descriptor is left open");
+    fork_fails = false;
+    step_fails = true;
+    is_int(keeper_begin(&keeper, 7, node, "n1", &err), -1, "without a command there is none");
+    is_str(err.text, "no room for the list of nodes", "... with the reason");
+    is_int(free_fd(), fd, "... no file descriptor is left open");
+    step_fails = false;
 }
 
 /* A keeper on n3 of a job with n[1-3]. Nobody sends it heartbeats. Slurm removes n1, which runs
@@ -493,6 +544,7 @@ int main(void)
     test_hung_nodes();
     test_no_faulty_nodes();
     test_keeper();
+    test_keeper_that_cannot_start();
     test_keeper_output();
     test_requeue();
 
