@@ -174,11 +174,11 @@ API(nvmlDeviceGetComputeRunningProcesses_v3, device_t device, unsigned *count,
 
     ENTER(device);
     pid = (unsigned)NUMBER("process", 0);
-    *count = pid > 0;
+    *count = pid > 0 ? (unsigned)NUMBER("processes", 1) : 0;
     if (*count > size)
         return INSUFFICIENT_SIZE;
-    if (pid > 0)
-        processes[0] = (struct process){pid, 1 << 20, ~0U, ~0U};
+    for (unsigned i = 0; i < *count; i++)
+        processes[i] = (struct process){pid, 1 << 20, ~0U, ~0U};
     return OK;
 }
 

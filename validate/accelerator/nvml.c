@@ -2,6 +2,7 @@
 #include "validate/accelerator/library.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* NVIDIA Management Library. Prototypes, layouts and numbers: nvml.h of NVML 13.3.29 (as in
  * NVIDIA/go-nvml, gen/nvml/nvml.h) and the NVML API Reference Guide. */
@@ -11,6 +12,7 @@ enum nvml_return {
     NVML_INVALID_ARGUMENT = 2,
     NVML_NOT_SUPPORTED = 3,
     NVML_NO_PERMISSION = 4,
+    NVML_INSUFFICIENT_SIZE = 7,
     NVML_DRIVER_NOT_LOADED = 9,
     NVML_FUNCTION_NOT_FOUND = 13,
     NVML_GPU_IS_LOST = 15,
@@ -29,6 +31,7 @@ enum {
     NVML_VOLATILE = 0,
     NVML_AGGREGATE = 1,
     NVML_LINKS_MAX = 36,
+    NVML_PROCESSES = 128,
     FIELD_NVLINK_RECOVERY = 162,
     FIELD_NVLINK_CRC = 163,
     FIELD_NVLINK_RECOVERY_FAILED = 214,
@@ -321,15 +324,24 @@ static void read_memory(struct reading *reading, struct accelerator *device)
 
 static void read_processes(struct reading *reading, struct accelerator *device)
 {
-    struct nvml_process processes[128];
-    unsigned count = sizeof processes / sizeof *processes;
-    int result = READING_CALL(reading, "nvmlDeviceGetComputeRunningProcesses_v3",
-                              (void *, unsigned *, struct nvml_process *), reading->handle, &count,
-                              processes);
+    struct nvml_process *processes = NULL;
+    unsigned count = 0;
+    int result = NVML_INSUFFICIENT_SIZE;
 
+    /* the call that fails returns their number; more may start until the next */
+    for (int i = 0; i < 3 && result == NVML_INSUFFICIENT_SIZE; i++) {
+        free(processes);
+        count += NVML_PROCESSES;
+        processes = calloc(count, sizeof *processes);
+        if (processes)
+            result = READING_CALL(reading, "nvmlDeviceGetComputeRunningProcesses_v3",
+                                  (void *, unsigned *, struct nvml_process *), reading->handle,
+                                  &count, processes);
+    }
     reading_take(reading, device, ACCELERATOR_PROCESSES, result, count);
     for (unsigned i = 0; result == NVML_SUCCESS && i < count && i < ACCELERATOR_USERS; i++)
         device->processes[i] = (pid_t)processes[i].pid;
+    free(processes);
 }
 
 static void read_mig(struct reading *reading, struct accelerator *device)

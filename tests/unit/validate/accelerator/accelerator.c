@@ -251,6 +251,9 @@ static void test_faults(void)
              "a compute mode that prohibits all programs");
     gpu3_has("process 4711", "gpu_foreign_process",
              "is used by process 4711 (vllm), which belongs to no job", "a process of no job");
+    gpu3_has("process 4711\ngpu3.processes 300", "gpu_foreign_process",
+             "is used by process 4711 (vllm), which belongs to no job", "... among many");
+    is_int(value_number(3, ACCELERATOR_PROCESSES), 300, "... which are counted");
     finds("gpu3.process 4712\ngpu3.memory_used 50000000000", "", "a job's process may use it");
     gpu3_has("memory_used 50000000000", "gpu_memory_held",
              "has 47683 MiB in use, and no process uses it", "memory in use without a process");
