@@ -118,11 +118,29 @@ static bool copy(sqlite3 *database)
            database_take_facts(database, time);
 }
 
+/* Renames the file, so that it does not wait any more. */
+static void mark_broken(const char *waiting, const char *why)
+{
+    char broken[PATH + 8];
+
+    snprintf(broken, sizeof broken, "%s.broken", waiting);
+    fprintf(stderr, "%s: %s, %s %s\n", waiting, why,
+            rename(waiting, broken) == 0 ? "renamed to" : "cannot be renamed to", broken);
+}
+
+/* Whether the query failed by what the file contains: the next run, or a retry, cannot help. */
+static bool is_of_contents(int code)
+{
+    return code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH ||
+           code == SQLITE_TOOBIG;
+}
+
 /* Adds a waiting run. If another process has added it since it was listed, the run exists, or its
  * file is gone. Returns 0, or -1 with err. */
 static int take_in(sqlite3 *database, const char *path, const char *waiting, struct error *err)
 {
     char uri[3 * PATH];
+    struct error why = {""};
     double there = 0;
     int result = 0;
 
@@ -136,11 +154,16 @@ static int take_in(sqlite3 *database, const char *path, const char *waiting, str
             &there) ||
         (there == 0 && !copy(database)) ||
         sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
-        result = database_failed(database, path, err);
+        if (is_of_contents(sqlite3_errcode(database)))
+            error_set(&why, "cannot be added: %s", sqlite3_errmsg(database));
+        else
+            result = database_failed(database, path, err);
         sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
     }
     sqlite3_exec(database, "DETACH waiting", NULL, NULL, NULL);
-    if (result == 0)
+    if (*why.text)
+        mark_broken(waiting, why.text);
+    else if (result == 0)
         unlink(waiting);
     return result;
 }
@@ -148,7 +171,6 @@ static int take_in(sqlite3 *database, const char *path, const char *waiting, str
 static int take_in_file(sqlite3 *database, const char *path, const char *waiting, struct error *err)
 {
     struct stat status;
-    char broken[PATH + 8];
     struct error why = {""};
     int is_good;
 
@@ -164,13 +186,10 @@ static int take_in_file(sqlite3 *database, const char *path, const char *waiting
         return take_in(database, path, waiting, err);
     if (access(waiting, F_OK) != 0)
         return 0;
-    if (is_good < 0) {
+    if (is_good < 0)
         fprintf(stderr, "%s; it goes on waiting\n", why.text);
-        return 0;
-    }
-    snprintf(broken, sizeof broken, "%s.broken", waiting);
-    fprintf(stderr, "%s: found no complete run, %s %s\n", waiting,
-            rename(waiting, broken) == 0 ? "renamed to" : "cannot be renamed to", broken);
+    else
+        mark_broken(waiting, "found no complete run");
     return 0;
 }
 

@@ -540,6 +540,32 @@ static void test_bad_databases(void)
     unlink(path_in("history.db.y.waiting"));
 }
 
+/* Two waiting files with complete runs that the database refuses: by its index, or as a column is
+ * missing. */
+static void test_refused_runs(void)
+{
+    const char *path = path_in("refusing.db");
+    char name[192], broken[192], text[300];
+
+    add_run(path_in("source.db"), "s1", 100, VERDICT_PASS, VERDICT_PASS);
+    for (const char *at = "pq"; *at; at++) {
+        snprintf(name, sizeof name, "%s.%c.waiting", path, *at);
+        snprintf(text, sizeof text, "VACUUM INTO '%s'", name);
+        execute(path_in("source.db"), text);
+        execute(name, *at == 'p' ? "DROP INDEX nodes_of_run; CREATE TABLE copied AS SELECT * FROM"
+                                   " nodes; DROP TABLE nodes; CREATE TABLE nodes AS SELECT * FROM"
+                                   " copied UNION ALL SELECT * FROM copied"
+                                 : "ALTER TABLE runs DROP COLUMN status");
+    }
+    is_int(add_run(path, "s2", 200, VERDICT_PASS, VERDICT_PASS), 0,
+           "waiting runs that are refused do not stop the next run (%s)", err.text);
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 1, "... nothing of them is added");
+    for (const char *at = "pq"; *at; at++) {
+        snprintf(broken, sizeof broken, "%s.%c.waiting.broken", path, *at);
+        ok(access(broken, F_OK) == 0, "... %c is renamed to broken", *at);
+    }
+}
+
 /* Returns what is printed on standard error while a run is added. */
 static const char *stderr_of_add(const char *path, const char *run)
 {
@@ -891,6 +917,7 @@ int main(void)
     test_pairs();
     test_codes();
     test_bad_databases();
+    test_refused_runs();
     names_waiting_files_of_other_users();
     test_locked();
     test_waiting_at_once();
