@@ -40,8 +40,7 @@ static const char reasons[] =
     ".PP\n"
     "muster takes every reason that begins with \"muster:\" for its own. It changes no other "
     "reason,\n"
-    "except \"Prolog error\" after a refusal of its own gate.\n"
-    "Development versions before 0.1 wrote the name of the test instead of the code.\n";
+    "except \"Prolog error\" after a refusal of its own gate.\n";
 
 static void text_print(const char *text)
 {
