@@ -32,6 +32,13 @@ like "$output" '^3 nodes, [0-9]+ facts' '... the others are compared'
 output=$(lab run "$muster" doctor 2>&1 </dev/null)
 is "$? $(grep -c '^fail\|^unknown' <<<"$output")" '0 0' 'muster doctor finds all that it needs' || diag "$output"
 like "$output" '^pass +user +head,n\[1-4\]: muster, UID ' '... and reports equal results of several hosts in one line'
+like "$output" '^pass +transports +n\[1-4\]: tcp on eth1, tcp on eth2$' '... with the transports of UCX'
+like "$output" '^pass +ports +n\[1-4\]: the next node can be reached$' '... and connections between nodes'
+address=$(lab on n2 getent ahostsv4 n3 | awk '{ print $1; exit }')
+lab on n2 ip route add prohibit "$address"
+output=$(lab run "$muster" doctor 2>&1 </dev/null)
+like "$output" '^warn +ports +n2: TCP port [0-9]+ of n3 cannot be reached: ' '... a node that cannot reach the next one is named'
+lab on n2 ip route del prohibit "$address"
 lab on n2 sed -i 's/^muster:x:[0-9]*:/muster:x:7799:/' /etc/passwd
 output=$(lab run "$muster" doctor 2>&1 </dev/null)
 is $? 1 '... another UID of BatteryUser is found'

@@ -116,6 +116,7 @@ links_sources = \
 bin_PROGRAMS += muster-links
 muster_links_SOURCES = \
 	validate/battery/links/links.c \
+	validate/battery/links/path/resources.c validate/battery/links/path/resources.h \
 	$(links_sources) \
 	# end of muster_links_SOURCES
 muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)

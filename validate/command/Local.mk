@@ -33,6 +33,7 @@ muster_SOURCES = \
 	validate/command/doctor/bundle.c \
 	validate/command/doctor/cluster.c \
 	validate/command/doctor/findings.c \
+	validate/command/doctor/network.c \
 	validate/command/doctor/node.c \
 	validate/command/explain/explain.c validate/command/explain/explain.h \
 	validate/command/explain/task.c \

@@ -322,13 +322,15 @@ static void set_mpi_defaults(const struct program *program)
 void program_start(struct program *program, const struct program_spec *spec, void *context,
                    int argc, char **argv)
 {
-    int provided;
+    int provided, status;
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
     heartbeat_read_secret();
     peers_read_environment();
     parse(program, context, argc, argv);
     privileges_check_and_drop(spec->name, launcher_rank() == 0);
+    if (spec->start && (status = spec->start(context)) >= 0)
+        exit(status);
     output_start(spec->name, spec->suite, program->common.json);
     read_node(program);
     report_full_memory(program);

@@ -21,6 +21,8 @@ struct program_spec {
     const char *summary; /* for --help */
     const struct option_row *options;
     bool mpi_on_management; /* MPI only controls: keep its traffic off the measured rails */
+    int (*start)(const void *context); /* after the options, before MPI: returns the exit status,
+                                          or -1 to go on; may be NULL */
 };
 
 struct program {

@@ -142,8 +142,9 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 bool spill_waits(const char *path);
 
 /* Adds the waiting runs, the oldest first, and removes their files. A file without a complete run,
- * or whose run the database refuses, is renamed; one that cannot be read or belongs to another user is left there. All are reported on
- * standard error. Returns 0, or -1 with err: then nothing else should be added either. */
+ * or whose run the database refuses, is renamed; one that cannot be read or belongs to another user
+ * is left there. All are reported on standard error. Returns 0, or -1 with err: then nothing else
+ * should be added either. */
 int spill_take_in(sqlite3 *database, const char *path, struct error *err);
 
 #endif

@@ -229,12 +229,12 @@ tests_unit_validate_command_compare_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=c
 	-Wl,--wrap=step_run_on
 tests_unit_validate_command_compare_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_doctor_nodes_t_SOURCES = tests/unit/validate/command/doctor_nodes.c $(made_cluster) \
-	validate/command/doctor/cluster.c validate/command/doctor/findings.c validate/command/doctor/node.c \
-	validate/command/jsontext.c validate/command/node_query.c validate/command/plugstack.c \
+	validate/command/doctor/cluster.c validate/command/doctor/findings.c validate/command/doctor/network.c \
+	validate/command/doctor/node.c validate/command/jsontext.c validate/command/node_query.c validate/command/plugstack.c \
 	validate/command/print.c
 tests_unit_validate_command_doctor_nodes_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_SLURMPLUGINDIR=\"/\"
 tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
-	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make
+	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make,--wrap=process_run,--wrap=user_find,--wrap=connect
 tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
 	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c validate/slurm/undo/journal.c

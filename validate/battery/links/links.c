@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "validate/battery/links/path/path.h"
+#include "validate/battery/links/path/resources.h"
 #include "validate/battery/links/rounds.h"
 
 static int take_rails(const char *value, void *field, struct error *err)
@@ -113,14 +114,27 @@ static const struct option_row option_table[] = {
     OPTION('\0', "message", "SIZE", "message size for bandwidth over reliable connections", SIZE,
            FIELD(verbs.message_bytes), OPTION_RANGE(8, 64 << 20), .initial = "64K"),
     OPTION('\0', "quick", NULL, "fewer and shorter samples", FLAG, FIELD(is_quick)),
+    OPTION('\0', "transports", NULL,
+           "print the transports and devices that UCX offers on this node, and end", FLAG,
+           FIELD(only_transports)),
     OPTION_END,
 };
 
+static int transports_print(const void *context)
+{
+    const struct rounds_plan *options = context;
+
+    return options->only_transports ? resources_print("muster-links") : -1;
+}
+
 static const struct program_spec spec = {
-    "muster-links", "links",
+    "muster-links",
+    "links",
     "Measures latency and bandwidth between all pairs of nodes on every rail, in both directions. "
     "One rank per node measures; other ranks wait.",
-    option_table, true};
+    option_table,
+    true,
+    transports_print};
 
 int main(int argc, char **argv)
 {

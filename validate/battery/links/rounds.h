@@ -25,6 +25,7 @@ struct rounds_plan {
     struct blocks blocks;        /* count 0: not known */
     struct verbs_settings verbs; /* of the passes verbs and local */
     bool is_quick;
+    bool only_transports; /* print them instead of measuring */
     bool prints_speeds;   /* a record of each rail's nominal speed first */
     double floor_percent; /* 0: no verdict */
     bool leaves_mpi;      /* MPI ends first, so that the run survives lost ranks; it comes last */

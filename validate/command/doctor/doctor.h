@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "lib/catalog/verdict.h"
 #include "lib/slurm/slurmconf.h"
 #include "validate/command/command.h"
@@ -46,6 +47,14 @@ struct doctor_site {
     struct slurm_lines slurm;  /* slurm.conf */
     struct error slurm_error;  /* "": all of it was read */
 };
+
+/* Sets found to the text, and returns the verdict, so that a check can end with it. */
+#define FOUND(verdict, ...) (text_put(found, DOCTOR_FOUND, __VA_ARGS__), (verdict))
+
+/* Checks that UCX has a transport for each rail that is up, and lists them. */
+enum verdict doctor_look_transports(const struct doctor_site *site, char found[DOCTOR_FOUND]);
+/* Checks, in a step of several nodes, that no firewall is before the next node of the step. */
+enum verdict doctor_look_ports(const struct doctor_site *site, char found[DOCTOR_FOUND]);
 
 /* A precondition: check() fills found and returns the verdict; cure is what to do about it. */
 struct precondition {

@@ -25,9 +25,6 @@
 #include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
 
-/* Sets found to the text, and returns the verdict, so that a check can end with it. */
-#define FOUND(verdict, ...) (text_put(found, DOCTOR_FOUND, __VA_ARGS__), (verdict))
-
 static const char *path_below(const struct doctor_site *site, const char *path)
 {
     static char whole[1200];
@@ -479,6 +476,14 @@ const struct precondition precondition_table[] = {
     {"mpi", look_mpi,
      "set MpiDefault in slurm.conf to a type that matches the MPI, or use certify --mpi TYPE",
      MAY_DIFFER, true, false},
+    {"transports", doctor_look_transports,
+     "install UCX's modules for these ports (on RHEL ucx-ib, ucx-rdmacm) and the drivers of "
+     "rdma-core; try muster-links --transports as BatteryUser",
+     MAY_DIFFER, false, true},
+    {"ports", doctor_look_ports,
+     "open the TCP ports of net.ipv4.ip_local_port_range between nodes, or those to which the site "
+     "limits MPI, UCX and srun (SrunPortRange)",
+     MAY_DIFFER, false, true},
     {"pmix", look_pmix, "PMIxDirectConn=false and PMIxCollFence=tree in mpi.conf", MAY_DIFFER, true,
      true},
     {"last-run", look_last_run, "muster certify", MAY_DIFFER, true, false},

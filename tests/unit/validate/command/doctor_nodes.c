@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/base/record.h"
@@ -11,6 +13,8 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/doctor/doctor.h"
+#include "validate/slurm/job/user.h"
+#include "validate/slurm/step/process.h"
 #include "validate/slurm/step/reach.h"
 
 /* Tests muster doctor on four nodes: how it asks them, and what it reports on Slurm's health
@@ -154,8 +158,102 @@ static void certificates_need_munge(void)
     unlink(path);
 }
 
+static const char *const *offered; /* what muster-links --transports prints; NULL: it fails */
+static char program_user[16];      /* that it was run as */
+
+int __wrap_user_find(const char *name, struct user *user, struct error *err)
+{
+    (void)err;
+    *user = (struct user){.uid = 7711};
+    snprintf(user->name, sizeof user->name, "%s", name);
+    return 0;
+}
+
+int __wrap_process_run(const struct process *process, struct process_result *result,
+                       struct error *err)
+{
+    (void)err;
+    *result = (struct process_result){.end = PROCESS_EXITED, .status = offered ? 0 : 3};
+    snprintf(result->error_line.text, sizeof result->error_line.text, "UCX: no memory");
+    snprintf(program_user, sizeof program_user, "%s", process->user ? process->user->name : "-");
+    for (size_t i = 0; offered && offered[i]; i++)
+        process->on_line(offered[i], false, process->context);
+    return 0;
+}
+
+/* A RoCE port and two Ethernet interfaces, of which the second has no cable. */
+static void looks_for_transports(void)
+{
+    static const char *const all[] = {"self/memory0",     "tcp/lo",      "tcp/eth1",
+                                      "rc_mlx5/mlx5_0:1", "tcp/roce0",   "tcp/eth11",
+                                      "ud_mlx5/mlx5_0:1", "sysv/memory", NULL},
+                             *const no_verbs[] = {"tcp/eth1", "tcp/roce0", NULL};
+    static struct conf conf = {.battery_user = "muster"};
+    static struct nic nics[] = {{.name = "eth1", .has_carrier = true, .is_up = true},
+                                {.name = "eth2"},
+                                {.name = "roce0", .has_carrier = true, .is_up = true}};
+    static struct rdma_port port = {.state = "ACTIVE"};
+    static struct fabric fabric = {
+        .rail_count = 3,
+        .rails = {{.name = "eth1", .nic = &nics[0], .class = FABRIC_ETHERNET},
+                  {.name = "eth2", .nic = &nics[1], .class = FABRIC_ETHERNET},
+                  {.name = "mlx5_0:1", .nic = &nics[2], .port = &port, .class = FABRIC_ROCE_V2}}};
+    struct doctor_site site = {.root = "", .conf = &conf, .fabric = &fabric};
+    char found[DOCTOR_FOUND] = "";
+
+    offered = all;
+    is_int(doctor_look_transports(&site, found), VERDICT_PASS, "UCX has what the rails need");
+    is_str(found, "tcp on eth1, rc_mlx5 ud_mlx5 on mlx5_0:1", "... its transports are listed");
+    is_str(program_user, geteuid() == 0 ? "muster" : "-", "... by the user of the battery");
+    offered = no_verbs;
+    found[0] = '\0';
+    is_int(doctor_look_transports(&site, found), VERDICT_FAIL, "without verbs for a RoCE port");
+    is_str(found, "UCX has no transport for mlx5_0:1", "... the port is named");
+    offered = NULL;
+    is_int(doctor_look_transports(&site, found), VERDICT_UNKNOWN, "a program that fails");
+    is_str(found, "muster-links --transports failed: UCX: no memory", "... is no fault of UCX");
+}
+
+static int connect_errno;
+
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    (void)fd, (void)address, (void)length;
+    errno = connect_errno;
+    return connect_errno ? -1 : 0;
+}
+
+/* What connecting to the next node ends with, and the verdict. */
+static void looks_for_ports(void)
+{
+    static const struct {
+        int reason;
+        enum verdict verdict;
+        const char *what;
+    } cases[] = {{ECONNREFUSED, VERDICT_PASS, "a port that nothing listens at can be reached"},
+                 {0, VERDICT_PASS, "... and one where something does"},
+                 {EINPROGRESS, VERDICT_WARN, "packets that a firewall drops get a warning"},
+                 {EHOSTUNREACH, VERDICT_WARN, "... and those that it rejects"}};
+    struct doctor_site site = {.root = ""};
+    char found[DOCTOR_FOUND] = "";
+
+    is_int(doctor_look_ports(&site, found), VERDICT_SKIP,
+           "outside of a step there is no next node");
+    setenv("SLURMD_NODENAME", "n1", 1);
+    setenv("SLURM_STEP_NODELIST", "n1", 1);
+    is_int(doctor_look_ports(&site, found), VERDICT_SKIP, "... nor in a step of one node");
+    setenv("SLURM_STEP_NODELIST", "localhost,n1", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        connect_errno = cases[i].reason;
+        is_int(doctor_look_ports(&site, found), cases[i].verdict, "%s", cases[i].what);
+    }
+    has_str(found, "of localhost cannot be reached: No route to host", "... with the reason");
+}
+
 int main(void)
 {
+    looks_for_transports();
+    looks_for_ports();
     certificates_need_munge();
     queries_each_node_in_its_partition();
     warns_of_an_extra_that_is_no_json();
