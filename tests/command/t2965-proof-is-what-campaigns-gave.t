@@ -24,6 +24,9 @@ result 'slow-rail n1 eth2 + frozen n2' missed 0 >>"$work/results"
 output=$("$summary" "$work/results")
 like "$output" '\| slow rail \| 4 \| - \| 4 \| 21 \| 20 \| [0-9]+ to 99 % \| 0 \| 0 \| 0 \| 1 \|' \
     'the same fault on other nodes is in the same row'
+like "$output" '^- \*\*Faults:\*\* 2 kinds, 1 of them 20 times or more ' 'a summary is first: kinds and repeats'
+like "${output//$'\n'/ }" '22 certifications, 20 right \(72 to 97 %\), 0 partly \(0 to 15 %\), 0 unknown [^,]*, 1 +missed [^,]*, 1 wrong ' \
+    '... and outcomes with intervals'
 like "$output" '\| slow rail \+ frozen \| 4 \|.*\| 0 \| 0 \| 1 \| 0 \| 20 \(20\) \|' 'simultaneous faults have a separate row'
 for _ in $(seq 10); do result healthy right 0 32; done >"$work/healthy"
 like "$("$summary" "$work/healthy")" '\| 32 \| - \| 4 \| 10 \| 10 \| 320 \| 0 \| 1.2 % \|' \
@@ -54,6 +57,9 @@ hour() { # HOUR WRONG DESCRIPTORS FAULT...
     hour 2 '7: n2 is drained: x' 29 "$(fault 'gpu off' fail missed 0)"
 } >"$work/soak"
 output=$(cat "$work/soak" "$work/both" >"$work/all" && "$summary" "$work/all")
+like "$output" '^- \*\*Faults:\*\* 2 kinds, 0 of them 20 times' 'a soak: its kinds are counted, too'
+like "$output" '^- \*\*Health checks,\*\* 2 simulated hours: 1 named in time of 2 faults .* and 1 irregularities' '... and its findings'
+like "$output" '^- \*\*Certify, nothing wrong:\*\* 10 certifications with 320 node-runs, of which 0 failed' '... beside healthy nodes'
 like "$output" '\| gpu off \| fail \| 2 \| 1 \| [0-9]+ to [0-9]+ % \| 0 \| 1 \| 3 \| 2 \|' 'a soak: faults and findings'
 like "$output" '\| slow rail \| cannot see it \| 1 \| - \| - \| - \| - \| - \| - \|' '... a fault that cannot be seen has a row, too'
 like "$output" '^time: 1\.' '... and wrong findings'
@@ -84,6 +90,7 @@ watched() { # KIND SIGHT OUTCOME SECONDS WATCHED ALARMS
     watched suspended quiet wrong null 1800 2
 } >"$work/both"
 output=$("$summary" "$work/both")
+like "${output//$'\n'/ }" 'Watch, faults in a running job:\*\* 3, 1 right .* 1 wrong [^;]*; 3 false +alarms in 1.5 hours' 'the summary has those of watch'
 like "$output" '\| rank stopped \| warn or fail \| 3 \| 2 \| 1 \| 9 to 91 % \| 0 \| 0 \| 0 \| 1 \| 8 \(8\) \|' \
     'faults in a running job: what was named, and when'
 like "$output" '\| rank dawdles \| cannot see it \| 3 \| 1 \| 0 \| 0 to 79 % \| 0 \| 0 \| 1 \| 0 \| - \|' '... what cannot be seen has a row, too'
