@@ -56,8 +56,9 @@ enum verify_code {
 };
 extern const struct policy_kind_row verify_codes[VERIFY_CODES];
 
-/* What each node that may be used has at least. */
+/* The nodes that may be used, and what each has at least. */
 struct verify_capacity {
+    long nodes;
     long cpus;
     char gres[256]; /* of the first, as scontrol shows it */
 };

@@ -53,6 +53,20 @@ static long nodes_for(const struct intent_statement *statement, long amount, lon
     return nodes;
 }
 
+/* Returns the number that must not be granted: one more than stated. If a GRES would need more nodes
+ * than there are for that, the next number that needs no more. */
+static long too_many(const struct intent_statement *statement,
+                     const struct verify_capacity *capacity, long each)
+{
+    long amount = statement->amount + 1, most = each > 0 ? (amount + each - 1) / each : 0;
+
+    if (most < capacity->nodes)
+        most = capacity->nodes;
+    while (each > 0 && is_tres(statement, "gres/") && nodes_for(statement, amount, each) > most)
+        amount++;
+    return amount;
+}
+
 static void limit_plan(const struct intent_statement *statement,
                        const struct verify_capacity *capacity, struct verify_plan *plan)
 {
@@ -61,8 +75,10 @@ static void limit_plan(const struct intent_statement *statement,
         [INTENT_WALL] = "minutes",      [INTENT_TOTAL] = "at once",
         [INTENT_PER_JOB] = "in a job",
     };
-    long each = per_node(statement, capacity), amount = statement->amount;
+    long each = per_node(statement, capacity), amount = statement->amount, over = amount + 1;
 
+    if (statement->limit == INTENT_PER_JOB)
+        over = too_many(statement, capacity, each);
     plan->most_s = VERIFY_SETTLE_S + VERIFY_END_S;
     plan->nodes = 1;
     if (statement->limit != INTENT_WALL && statement->limit != INTENT_SUBMIT && each <= 0) {
@@ -70,14 +86,14 @@ static void limit_plan(const struct intent_statement *statement,
     } else if (statement->limit == INTENT_TOTAL && amount >= each) {
         plan->nodes = nodes_for(statement, amount, each) + 1;
     } else if (statement->limit == INTENT_JOBS || statement->limit == INTENT_PER_JOB) {
-        long within = nodes_for(statement, amount, each),
-             over = nodes_for(statement, amount + 1, each);
+        long within_nodes = nodes_for(statement, amount, each),
+             over_nodes = nodes_for(statement, over, each);
 
-        plan->nodes = over > within ? over : within;
+        plan->nodes = over_nodes > within_nodes ? over_nodes : within_nodes;
     }
     snprintf(plan->doing, sizeof plan->doing, "%s has %ld %s%s%s, and not %ld",
              statement->who->user, amount, statement->tres, *statement->tres ? " " : "",
-             what[statement->limit], amount + 1);
+             what[statement->limit], over);
 }
 
 /* Submits a job that requests so many of the limited resource. */
@@ -123,17 +139,23 @@ static bool is_last_decided(const struct verify_seen *seen)
     return all_settled(seen);
 }
 
-/* Submits a job with one too much, then one with the stated amount: the first does not block the
+/* Submits a job with too much, then one with the stated amount: the first does not block the
  * second. */
 static void probe_one_job(struct verify_run *run, const struct intent_statement *statement,
                           struct verify_seen *seen)
 {
-    for (long more = 1; more >= 0; more--) {
-        if (statement->limit == INTENT_WALL)
+    bool is_wall = statement->limit == INTENT_WALL;
+    const struct verify_capacity *capacity = verify_capacity_of(run);
+
+    seen->amounts[0] = is_wall ? statement->amount + 1
+                               : too_many(statement, capacity, per_node(statement, capacity));
+    seen->amounts[1] = statement->amount;
+    for (int i = 0; i < 2; i++) {
+        if (is_wall)
             verify_submit(run, statement->who,
-                          &(struct verify_ask){.minutes = (int)(statement->amount + more)}, seen);
+                          &(struct verify_ask){.minutes = (int)seen->amounts[i]}, seen);
         else
-            submit_amount(run, statement, statement->amount + more, seen);
+            submit_amount(run, statement, seen->amounts[i], seen);
         verify_wait(run, VERIFY_SETTLE_S / 2, seen, all_settled);
     }
 }
@@ -216,9 +238,10 @@ static void judge_together(const struct intent_statement *statement, const struc
         verify_not_shown(result, "%s", text.text);
 }
 
-/* Judges two jobs: the first requests one too much, the second the stated amount. */
+/* Judges two jobs: the first requests too much, the second the stated amount. */
 static void judge_one_job(const struct verify_seen *seen, struct verify_result *result)
 {
+    long more = seen->amounts[0] - seen->amounts[1];
     const struct seen_job *over = &seen->jobs[0], *within = &seen->jobs[1];
     struct text_line text[] = {seen_describe(over), seen_describe(within)};
 
@@ -231,14 +254,14 @@ static void judge_one_job(const struct verify_seen *seen, struct verify_result *
     else if (!seen_is_settled(over))
         verify_not_shown(result, "%s", text[0].text);
     else if (!seen_is_limited(over))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "one more than stated is not limited: %s",
-                    text[0].text);
+        verify_fail(result, VERIFY_LIMIT_PASSED, "%ld more than stated is not limited: %s",
+                    more, text[0].text);
     else if (!seen_is_settled(within))
         verify_not_shown(result, "%s", text[1].text);
     else
         verify_pass(result,
-                    "one more than stated is refused: %s; the stated amount is not limited: %s",
-                    text[0].text, text[1].text);
+                    "%ld more than stated is refused: %s; the stated amount is not limited: %s",
+                    more, text[0].text, text[1].text);
 }
 
 static void limit_judge(const struct intent_statement *statement, const struct verify_seen *seen,

@@ -105,7 +105,7 @@ static int candidates(const struct verify_setting *setting, struct hostlist *lis
 static void measure(const struct site *site, const struct hostlist *list,
                     struct verify_capacity *capacity)
 {
-    *capacity = (struct verify_capacity){.cpus = 0};
+    *capacity = (struct verify_capacity){.nodes = (long)list->count};
     for (size_t i = 0; i < list->count; i++) {
         const struct site_record *node = site_find(site, CLUSTER_NODES, "NodeName", list->names[i]);
         long cpus = node ? strtol(site_value(node, "CPUTot"), NULL, 10) : 0;

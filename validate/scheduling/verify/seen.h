@@ -50,6 +50,7 @@ enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2 };
 struct verify_seen {
     struct seen_job jobs[SEEN_JOBS];
     size_t count;
+    long amounts[2]; /* of a limit of one job: what the two jobs request of it */
     struct seen_node node;
     size_t node_count;   /* of the nodes without a certificate */
     size_t other_jobs;   /* of others, in the cluster: a limit of a group counts them too */

@@ -12,7 +12,7 @@
 /* Judges output of scontrol and sprio of Slurm 22.05. No probe job is submitted: the test
  * notes what they would request. */
 
-static struct verify_capacity capacity = {.cpus = 64, .gres = "gpu:4"};
+static struct verify_capacity capacity = {.nodes = 7, .cpus = 64, .gres = "gpu:4"};
 static char requests[200]; /* nodes and GRES per node of each job */
 
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
@@ -152,7 +152,7 @@ static void test_limits(void)
     is_str(judged(limit, WAITS("None"), RUNS), "unknown", "Slurm has not considered the job yet");
 }
 
-/* A job requests a GRES per node, so its nodes have the same number each. */
+/* A job requests a GRES per node, so its nodes have the same number each. There are 7 nodes. */
 static void test_amounts_of_gres(void)
 {
     static const struct {
@@ -163,6 +163,8 @@ static void test_amounts_of_gres(void)
                  {INTENT_PER_JOB, 4, 5, "5 x gpu:1, 1 x gpu:4"},
                  {INTENT_PER_JOB, 5, 5, "2 x gpu:3, 5 x gpu:1"},
                  {INTENT_PER_JOB, 6, 7, "7 x gpu:1, 2 x gpu:3"},
+                 {INTENT_PER_JOB, 16, 6, "6 x gpu:3, 4 x gpu:4"},
+                 {INTENT_PER_JOB, 28, 8, "8 x gpu:4, 7 x gpu:4"},
                  {INTENT_TOTAL, 3, 1, "1 x gpu:3, 1 x gpu:1"},
                  {INTENT_TOTAL, 9, 4, "3 x gpu:3, 1 x gpu:1"}};
 
@@ -181,6 +183,12 @@ static void test_amounts_of_gres(void)
                cases[i].limit == INTENT_TOTAL ? "at once" : "in a job");
         is_int(plan.nodes, cases[i].nodes, "... need %ld nodes", cases[i].nodes);
     }
+    read_jobs(JOBS(REFUSED, RUNS));
+    statement.limit = INTENT_PER_JOB;
+    seen.amounts[0] = 18;
+    seen.amounts[1] = 16;
+    is_str(verdict_text(&verify_limit), "pass", "more than one too many are refused");
+    has_str(result.found, "2 more than stated is refused", "... the text says how many");
 }
 
 static void test_priority(void)
