@@ -53,8 +53,8 @@ static long nodes_for(const struct intent_statement *statement, long amount, lon
     return nodes;
 }
 
-/* Returns the number that must not be granted: one more than stated. If a GRES would need more nodes
- * than there are for that, the next number that needs no more. */
+/* Returns the number that must not be granted: one more than stated. If a GRES would need more
+ * nodes than there are for that, the next number that needs no more. */
 static long too_many(const struct intent_statement *statement,
                      const struct verify_capacity *capacity, long each)
 {
@@ -80,6 +80,8 @@ static void limit_plan(const struct intent_statement *statement,
     if (statement->limit == INTENT_PER_JOB)
         over = too_many(statement, capacity, each);
     plan->most_s = VERIFY_SETTLE_S + VERIFY_END_S;
+    if (statement->limit == INTENT_PER_JOB && is_tres(statement, "gres/"))
+        plan->most_s += VERIFY_END_S; /* of the job without the GRES */
     plan->nodes = 1;
     if (statement->limit != INTENT_WALL && statement->limit != INTENT_SUBMIT && each <= 0) {
         plan->nodes = -1;
@@ -96,12 +98,10 @@ static void limit_plan(const struct intent_statement *statement,
              what[statement->limit], over);
 }
 
-/* Submits a job that requests so many of the limited resource. */
-static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
-                          long amount, struct verify_seen *seen)
+/* Submits a job on so many nodes that requests so many of the limited resource. */
+static void submit_on(struct verify_run *run, const struct intent_statement *statement, long nodes,
+                      long amount, struct verify_seen *seen)
 {
-    long each = per_node(statement, verify_capacity_of(run)),
-         nodes = nodes_for(statement, amount, each);
     struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = (int)nodes, .cpus = (int)nodes};
     char gres[96];
 
@@ -115,11 +115,38 @@ static void submit_amount(struct verify_run *run, const struct intent_statement 
         ask.cpus = (int)amount;
     if (is_tres(statement, "node")) /* whole nodes: two jobs on one may count as one node */
         ask.cpus = (int)(nodes * verify_capacity_of(run)->cpus);
-    if (is_tres(statement, "gres/")) {
+    if (is_tres(statement, "gres/") && amount > 0) {
         snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, amount / nodes);
         ask.gres = gres;
     }
     verify_submit(run, statement->who, &ask, seen);
+}
+
+static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
+                          long amount, struct verify_seen *seen)
+{
+    long each = per_node(statement, verify_capacity_of(run));
+
+    submit_on(run, statement, nodes_for(statement, amount, each), amount, seen);
+}
+
+/* Submits a refused job without its GRES: Slurm does not name the limit for which it refuses a job,
+ * and if it refuses this one as well, that is another limit. */
+static void rule_out_others(struct verify_run *run, const struct intent_statement *statement,
+                            long amount, struct verify_seen *seen)
+{
+    long each = per_node(statement, verify_capacity_of(run)),
+         nodes = nodes_for(statement, amount, each);
+    struct seen_job *job = &seen->jobs[seen->count];
+    size_t count = seen->count;
+
+    submit_on(run, statement, nodes, 0, seen);
+    if (seen->count > count && job->answer == PROBE_ACCEPTED)
+        verify_end(run, job);
+    else if (seen->count > count)
+        text_put(seen->not_shown, sizeof seen->not_shown, "%ld node%s without %s: %s", nodes,
+                 text_plural(nodes), statement->tres, seen_describe(job).text);
+    seen->count = count;
 }
 
 static bool all_settled(const struct verify_seen *seen)
@@ -158,6 +185,9 @@ static void probe_one_job(struct verify_run *run, const struct intent_statement 
             submit_amount(run, statement, seen->amounts[i], seen);
         verify_wait(run, VERIFY_SETTLE_S / 2, seen, all_settled);
     }
+    for (size_t i = 0; is_tres(statement, "gres/") && i < seen->count; i++)
+        if (seen->jobs[i].answer == PROBE_LIMITED)
+            rule_out_others(run, statement, seen->amounts[i], seen);
 }
 
 static void limit_probe(struct verify_run *run, const struct intent_statement *statement,
@@ -254,8 +284,8 @@ static void judge_one_job(const struct verify_seen *seen, struct verify_result *
     else if (!seen_is_settled(over))
         verify_not_shown(result, "%s", text[0].text);
     else if (!seen_is_limited(over))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "%ld more than stated is not limited: %s",
-                    more, text[0].text);
+        verify_fail(result, VERIFY_LIMIT_PASSED, "%ld more than stated is not limited: %s", more,
+                    text[0].text);
     else if (!seen_is_settled(within))
         verify_not_shown(result, "%s", text[1].text);
     else
@@ -264,10 +294,25 @@ static void judge_one_job(const struct verify_seen *seen, struct verify_result *
                     more, text[0].text, text[1].text);
 }
 
+/* Returns the first job that a limit of something else than the GRES keeps waiting; NULL: none. */
+static const struct seen_job *held_by_other(const struct intent_statement *statement,
+                                            const struct verify_seen *seen)
+{
+    for (size_t i = 0; is_tres(statement, "gres/") && i < seen->count; i++)
+        if (seen_is_limited(&seen->jobs[i]) && seen->jobs[i].answer == PROBE_ACCEPTED &&
+            !seen_is_of_gres(&seen->jobs[i]))
+            return &seen->jobs[i];
+    return NULL;
+}
+
 static void limit_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                         struct verify_result *result)
 {
-    if (seen->count < 2)
+    const struct seen_job *other = held_by_other(statement, seen);
+
+    if (other)
+        verify_not_shown(result, "%s", seen_describe(other).text);
+    else if (seen->count < 2)
         verify_not_shown(result, "no job was submitted");
     else if (statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB)
         judge_one_job(seen, result);

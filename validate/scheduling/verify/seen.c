@@ -41,6 +41,8 @@ static const char *const limits[] = {
 
 static const char *const later[] = {"BeginTime"};
 static const char *const groups[] = {"AssocGrp", "QOSGrp"};
+static const char *const gres[] = {"AssocGrpGRES", "AssocMaxGRES", "QOSGrpGRES",
+                                   "QOSMaxGRES",   "QOSMinGRES",   "MaxGRES"};
 
 /* Reasons of jobs that the scheduler has not looked at, or that are behind another. */
 static const char *const turns[] = {"", "None", "Priority"};
@@ -119,6 +121,11 @@ bool seen_is_limited(const struct seen_job *job)
 bool seen_is_of_group(const struct seen_job *job)
 {
     return waits_for(job, groups, sizeof groups / sizeof *groups);
+}
+
+bool seen_is_of_gres(const struct seen_job *job)
+{
+    return waits_for(job, gres, sizeof gres / sizeof *gres);
 }
 
 bool seen_is_later(const struct seen_job *job)

@@ -70,6 +70,8 @@ bool seen_is_pending(const struct seen_job *job);
 bool seen_is_limited(const struct seen_job *job);
 /* Returns whether the job waits for a limit of a group, to which jobs of others count. */
 bool seen_is_of_group(const struct seen_job *job);
+/* Returns whether the job waits for a limit of a GRES. */
+bool seen_is_of_gres(const struct seen_job *job);
 /* Returns whether the job may not start yet: one that was requeued waits a moment. */
 bool seen_is_later(const struct seen_job *job);
 /* Returns whether the job waits, and the scheduler has looked at it. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/text.h"
@@ -13,7 +14,9 @@
  * notes what they would request. */
 
 static struct verify_capacity capacity = {.nodes = 7, .cpus = 64, .gres = "gpu:4"};
-static char requests[200]; /* nodes and GRES per node of each job */
+static char requests[200];  /* nodes and GRES per node of each job */
+static int most_nodes = 64; /* limits refuse a job on more, */
+static long most_gpus = 64; /* ... or of more GPUs */
 
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
 {
@@ -23,8 +26,15 @@ const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
 struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
                                const struct verify_ask *ask, struct verify_seen *seen)
 {
-    text_join(requests, sizeof requests, ", ", "%d x %s", ask->nodes, ask->gres);
-    return &seen->jobs[seen->count++];
+    long gpus = ask->gres ? ask->nodes * strtol(strchr(ask->gres, ':') + 1, NULL, 10) : 0;
+    struct seen_job *job = &seen->jobs[seen->count++];
+
+    text_join(requests, sizeof requests, ", ", "%d x %s", ask->nodes,
+              ask->gres ? ask->gres : "no GPU");
+    *job = (struct seen_job){.who = who, .id = 1, .state = "RUNNING"};
+    if (ask->nodes > most_nodes || gpus > most_gpus)
+        *job = (struct seen_job){.who = who, .answer = PROBE_LIMITED};
+    return job;
 }
 
 bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
@@ -189,6 +199,45 @@ static void test_amounts_of_gres(void)
     seen.amounts[1] = 16;
     is_str(verdict_text(&verify_limit), "pass", "more than one too many are refused");
     has_str(result.found, "2 more than stated is refused", "... the text says how many");
+}
+
+/* Judges a limit of so many GPUs in a job, where there may be others. */
+static const char *judge_gpus(long amount)
+{
+    statement = (struct intent_statement){
+        .who = &customer, .limit = INTENT_PER_JOB, .tres = "gres/gpu", .amount = amount};
+    memset(&seen, 0, sizeof seen);
+    *requests = '\0';
+    verify_limit.probe(NULL, &statement, &seen);
+    return verdict_text(&verify_limit);
+}
+
+static void test_other_limits_of_gres(void)
+{
+    is_str(judge_gpus(4), "limit-passed", "no limit refuses 5 GPUs");
+    most_gpus = 4;
+    is_str(judge_gpus(4), "pass", "a limit of 4 GPUs refuses 5");
+    is_str(requests, "5 x gpu:1, 1 x gpu:4, 5 x no GPU", "... and not their nodes without GPUs");
+    is_str(judge_gpus(9), "limit-below", "... it refuses 9, too");
+    is_int((long long)seen.count, 2, "... two jobs are judged");
+    most_gpus = 64;
+    most_nodes = 4;
+    is_str(judge_gpus(4), "unknown", "a limit of 4 nodes refuses 5 with a GPU each");
+    has_str(result.found, "5 nodes without gres/gpu: a job of bob is refused",
+            "... and 5 without, which is the reason");
+    is_str(judge_gpus(5), "unknown", "... it says nothing against a limit of 5 GPUs");
+    most_nodes = 64;
+
+    statement = (struct intent_statement){.limit = INTENT_PER_JOB, .tres = "gres/gpu"};
+    is_str(judged(limit, WAITS("QOSMaxGRESPerJob"), RUNS), "pass", "a job waits for GPUs");
+    is_str(judged(limit, WAITS("QOSMaxNodePerJobLimit"), RUNS), "unknown", "... or for nodes");
+    has_str(result.found, "waits: QOSMaxNodePerJobLimit", "... which the text names");
+    is_str(judged(limit, WAITS("MaxGRESPerAccount"), WAITS("QOSMaxNodePerJobLimit")), "unknown",
+           "... also the stated amount");
+    statement.limit = INTENT_TOTAL;
+    is_str(judged(limit, RUNS, WAITS("QOSMaxJobsPerUserLimit")), "unknown",
+           "a second job waits for a limit of jobs");
+    is_str(judged(limit, RUNS, WAITS("QOSMaxGRESPerUser")), "pass", "... or of GPUs");
 }
 
 static void test_priority(void)
@@ -443,6 +492,7 @@ int main(void)
     is_near(job.started_s - job.submitted_s, 1, 0, "... the time it waited");
     test_limits();
     test_amounts_of_gres();
+    test_other_limits_of_gres();
     test_priority();
     test_preemption();
     test_reservation();
