@@ -68,22 +68,26 @@ static void close_descriptors(void)
         close(fd);
 }
 
-/* Runs the program. Makes system calls only, as after fork() in a process with threads. Unblocks
- * the signals that srun has blocked because a thread of srun waits for them. */
+/* Runs the program. Makes system calls only, as after fork() in a process with threads. Blocks the
+ * signals that interrupt the preflight until muster has its handlers: only muster knows whether the
+ * step is heterogeneous. */
 static void __attribute__((noreturn))
 exec_program(const char *path, char *const argv[], char *const environment[], pid_t parent)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
+    enum { BLOCKED = 4 };
     int null = open("/dev/null", O_RDONLY);
-    sigset_t none;
+    sigset_t blocked;
 
+    sigemptyset(&blocked);
+    for (int i = 0; i < BLOCKED; i++)
+        sigaddset(&blocked, signals[i]);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(STATUS_INTERRUPTED);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(null, 0);
     dup2(2, 1); /* the step's standard output is for its tasks only */
     close_descriptors();

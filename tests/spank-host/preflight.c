@@ -83,16 +83,17 @@ static const char *calls(void)
 }
 
 /* Loads the plugin for srun, with a muster command that ends by this shell command: "exit 1",
- * "kill -INT $$". */
+ * "kill -SEGV $$". bash keeps blocked signals blocked. */
 static void start(const char *conf, const char *how)
 {
     static char words[2][4300];
     char script[8600];
 
-    snprintf(script, sizeof script,
-             "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_|_muster_' | sort; cat; } "
-             ">>%s\n%s\n",
-             file("calls"), how);
+    snprintf(
+        script, sizeof script,
+        "#!/bin/bash\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_|_muster_' | sort; cat; } "
+        ">>%s\n%s\n",
+        file("calls"), how);
     write_file("muster", script, 0755);
     write_file("muster.conf", conf, 0644);
     unlink(file("calls"));
@@ -218,10 +219,10 @@ static void answers(void)
     refuses("exit 1", "", "a fault");
     refuses("exit 4", "", "a fault of a heterogeneous step");
     refuses("exit 5", "", "an interruption of a heterogeneous step");
-    refuses("kill -INT $$", "", "Ctrl-C");
-    refuses("exit 143", "", "SIGTERM, handled");
-    refuses("kill -HUP $$", "", "SIGHUP");
-    refuses("kill -QUIT $$", "", "SIGQUIT");
+    refuses("exit 130", "", "Ctrl-C");
+    refuses("exit 143", "", "SIGTERM");
+    refuses("exit 129", "", "SIGHUP");
+    refuses("exit 131", "", "SIGQUIT");
     signal(SIGCHLD, SIG_IGN);
     refuses("exit 1", "", "a fault, where SIGCHLD is ignored");
     ok(signal(SIGCHLD, SIG_DFL) == SIG_IGN, "... which stays ignored");
@@ -255,7 +256,9 @@ static void inside(void)
 
     refuses("exit 4", "", "in an allocation: a fault of a heterogeneous step");
     refuses("exit 5", "", "... and its interruption");
-    is_int(quick("", "kill -INT $$"), 0, "in an allocation: Ctrl-C does not stop srun");
+    refuses("kill -INT $$; kill -TERM $$; kill -HUP $$; kill -QUIT $$; exit 5", "",
+            "... also before muster has its handlers");
+    is_int(quick("", "exit 130"), 0, "in an allocation: Ctrl-C does not stop srun");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
     unsetenv("SLURM_JOB_ID");
 
@@ -327,9 +330,13 @@ static void deadline(void)
     double begin_s;
     char how[4300];
 
-    snprintf(how, sizeof how,
-             "trap 'echo heard TERM >>%s' TERM\nfor i in $(seq 600); do sleep 0.1; done",
-             file("calls"));
+    snprintf(
+        how, sizeof how,
+        "exec python3 -c 'import signal, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: open(\"%s\", \"a\").write(\"heard TERM\\n\"))\n"
+        "signal.pthread_sigmask(signal.SIG_SETMASK, [])\n"
+        "while True: time.sleep(60)'",
+        file("calls"));
     start("Preflight=quick\nPreflightBudget=5\n", how);
     hangs = true;
     begin_s = clock_s();

@@ -114,9 +114,13 @@ static void set_names(struct preflight *preflight)
 
 static void catch_signals(void)
 {
+    sigset_t none;
+
     signals_catch(stop, 0);
     signal_catch(SIGQUIT, stop, 0);
     signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* blocked by the plugin until now */
 }
 
 /* ---------------------------------------------------------------- reports */
