@@ -133,7 +133,7 @@ static struct text_line link_text(const struct subnet *subnet, int port)
 {
     int peer = subnet->ports[port].peer;
 
-    /* the node first: the finding is about it */
+    /* the adapter first */
     if (subnet->devices[subnet->ports[peer].device].kind == SUBNET_ADAPTER) {
         int keep = port;
 
@@ -271,6 +271,8 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
                  subnet_rate_text(subnet, subnet->ports[end].enabled).text);
     else
         snprintf(cause, sizeof cause, "reseat or replace the cable");
+    if (link->rail >= -1 && !link->is_nodes) /* the adapter may be no node's */
+        verdict = VERDICT_WARN;
     finding = subnet_finding_add(findings, SUBNET_RATE, verdict, node, part,
                                  "%s runs at %s, %s: %s", link_text(subnet, link->port).text,
                                  subnet_rate_text(subnet, active).text, against, cause);

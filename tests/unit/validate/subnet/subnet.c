@@ -207,6 +207,8 @@ static void blames_no_node_of_two(void)
             is_about_node = *findings.items[i].node;
             is_str(findings.items[i].part, "leaf1 (0x0000000000000001) port 4",
                    "... the finding names the switch's port");
+            is_str(verdict_name(findings.items[i].verdict), "warn",
+                   "... and fails no run that is about other nodes");
         }
     is_int((int)slow, 1, "... once");
     ok(!is_about_node, "... and no node, whose certificate it would cost");
