@@ -86,7 +86,7 @@ FAULT(GPU_NO_DRIVER, "gpu_no_driver", FAIL, HEALTH, CHECK_LOG, \
     "Read the kernel log for the reason; install or load the driver.", \
     "a GPU has no driver") \
 FAULT(GPU_PASSED_THROUGH, "gpu_passed_through", WARN, NEVER, FIX_CONFIG, \
-    "Unbind the GPU from vfio-pci if jobs are to use it.", \
+    "Unbind the GPU from its pass-through driver if jobs are to use it.", \
     "a GPU is reserved for virtual machines") \
 FAULT(GPU_MEMORY_ERRORS, "gpu_memory_errors", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the errors come back.", \

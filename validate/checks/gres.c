@@ -189,7 +189,8 @@ static void check_detected(struct context *context, long expected)
         return;
     }
     for (size_t i = 0; i < inventory->gpu_count; i++)
-        found += inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0];
+        found += inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0] &&
+                 !gpu_is_passed_through(&inventory->gpus[i]);
     if (found < expected)
         report_count(context, found, expected, VERDICT_FAIL,
                      "%s:%d: slurm.conf gives gpu:%ld, AutoDetect=%s can find %ld", conf->node.file,

@@ -97,6 +97,7 @@ static void link_to(const char *path, const char *target)
     char full[4096];
 
     snprintf(full, sizeof full, "%s/%s", root, path);
+    unlink(full);
     if (symlink(target, full) < 0)
         tap_diag("cannot create %s", full);
 }
@@ -440,6 +441,9 @@ static void test_gres(void)
     put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
     has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
              "... a GPU missing from the bus is noticed");
+    link_to("sys/bus/pci/devices/0000:52:00.0/driver", "../../drivers/vfio-pci");
+    has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 6",
+             "... and one that is passed through to virtual machines");
     test_gpu_partitions();
     unpack_node("ethernet", "e1", "slurm.gres");
     finds("skip  no slurm.conf in /etc/slurm or /run/slurm/conf\n", "no Slurm: skipped");
