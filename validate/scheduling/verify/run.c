@@ -429,7 +429,7 @@ void verify_uncertified(struct verify_run *run, const struct intent_statement *s
         node->after_s = difftime(start, time(NULL));
         if (node->answer != PROBE_ACCEPTED || node->after_s >= VERIFY_NEVER_S)
             memcpy(node->name, first, sizeof first);
-    } else if (seen->node_count > 0) {
+    } else if (rv != 0 || seen->node_count > 0) {
         text_put(seen->not_shown, sizeof seen->not_shown, "out of memory");
     }
     free(folded);
