@@ -46,9 +46,10 @@ int step_run(const struct step *step, const struct process *watching, struct pro
 int step_command(const struct step *step, struct arguments *srun, struct error *err);
 
 /* Runs the program with one task per node, in a small allocation next to running jobs. It preempts
- * no job and stays on this cluster of a federation. It gives up if the program does not start
- * within wait_s. partition NULL: the default. Its lines have labels (has_labels). Returns 0; 1 with
- * err if it would preempt a job: nothing was requested; -1 with err. */
+ * no job and stays on this cluster of a federation; there srun asks slurmdbd for its cluster, and
+ * fails if that is down. It gives up if the program does not start within wait_s. partition NULL:
+ * the default. Its lines have labels (has_labels). Returns 0; 1 with err if it would preempt a job:
+ * nothing was requested; -1 with err. */
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);
