@@ -19,7 +19,8 @@ struct netif_report {
     unsigned made, restored;
     unsigned failed;       /* settings that are not as configured */
     unsigned inconclusive; /* of failed: because the journal, its lock or memory was not available,
-                              which shows nothing about the interfaces */
+                              or addresses changed while they were read, which shows nothing about
+                              the interfaces */
     unsigned left;   /* settings not restored, because somebody else changed them or it failed; or
                         the journal could not be read, locked or written */
     bool has_waited; /* another job has the lock, or had it for NETIF_WAITED_MS */
