@@ -164,7 +164,8 @@ static int include(const char *root, const char *directory, const char *file, in
     length = strlen(path);
     if (append_name(path, sizeof path, name, lines, err) != 0)
         return error_prefix(err, "%s:%d: Include", file, number);
-    /* Slurm before 23.02 searches in the directory of the file with the line (_add_full_path()) */
+    /* Slurm before 23.02 searches in the directory of the file with the line (_add_full_path()).
+     * If both files exist, such a release reads that one and this parser the other. */
     if (length > 0 && !sysfs_exists(root, "%s", path + 1) &&
         path_beside(file, path + length, beside, sizeof beside) &&
         sysfs_exists(root, "%s", beside + 1))
