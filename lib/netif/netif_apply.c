@@ -395,7 +395,7 @@ static void check_addresses(struct apply_state *state, const struct netif_line *
         status = state->machine->has_address(state->machine->context, index, line->address, &err);
         if (status == 1)
             continue;
-        count_inconclusive(state, NETIF_ADDRESS, errno);
+        count_inconclusive(state, NETIF_ADDRESS, status < 0 ? errno : 0);
         if (status == 0)
             netif_report_add(state->report, LINE_FAILED,
                              "%s: has no IP address%s%s; Interface line %u of muster.conf",

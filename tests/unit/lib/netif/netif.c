@@ -533,6 +533,7 @@ static void failures(void)
     is_str(report.lines[3].text,
            "eth1: has no IP address in 10.1.0.0/16; Interface line 7 of muster.conf",
            "a missing address is reported");
+    is_int(report.inconclusive, 0, "... and conclusive, whatever errno an earlier call left");
     is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the other settings are made all the same");
     is_int(end_job(12)->restored, 1, "... and are restored");
     ok(fake_has_initial_values(), "... all of them");

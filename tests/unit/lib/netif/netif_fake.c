@@ -74,6 +74,7 @@ static int set(void *context, const char *name, int index, enum netif_setting se
 
 static int has_address(void *context, int index, const char *wanted, struct error *err)
 {
+    errno = EINTR; /* as after a list that was read again */
     return 0;
 }
 
