@@ -209,3 +209,18 @@ out:
     free(buffer);
     return result;
 }
+
+int netlink_read_stable(struct netlink *netlink,
+                        int (*read)(struct netlink *netlink, void *context), void *context)
+{
+    long wait_ms = netlink->wait_ms, end_ms = clock_ms() + wait_ms;
+    int result = -1;
+
+    errno = EINTR;
+    for (int i = 0; i < LIVE_TRIES && result < 0 && errno == EINTR; i++) {
+        netlink->wait_ms = end_ms - clock_ms();
+        result = read(netlink, context);
+    }
+    netlink->wait_ms = wait_ms;
+    return result;
+}

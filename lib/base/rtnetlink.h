@@ -58,6 +58,11 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
                   int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                   void *context, struct error *err);
 
+/* Calls read(), which queries tables, and again if they changed meanwhile, LIVE_TRIES times at most
+ * and within netlink->wait_ms in all. Returns what it returned last, with its errno. */
+int netlink_read_stable(struct netlink *netlink,
+                        int (*read)(struct netlink *netlink, void *context), void *context);
+
 /* Parses a message NLMSG_ERROR. Returns 0 for an acknowledgement, else the errno; text gets the
  * kernel's text or "". Returns -1 if it is another message or a length is wrong. */
 int netlink_parse_error(const void *message, size_t length, char *text, size_t size);

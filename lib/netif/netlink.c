@@ -169,6 +169,7 @@ int netlink_set(struct netlink *netlink, int index, enum netif_setting setting, 
 struct wanted_address {
     int index;
     const char *text;
+    struct error *err;
     bool is_found;
     unsigned seen;
 };
@@ -198,8 +199,9 @@ static int parse_address(const struct nlmsghdr *message, size_t length, void *co
     return 0;
 }
 
-int netlink_has_address(struct netlink *netlink, int index, const char *text, struct error *err)
+static int find_address(struct netlink *netlink, void *context)
 {
+    struct wanted_address *wanted = context;
     struct {
         struct nlmsghdr header;
         struct ifaddrmsg info;
@@ -207,11 +209,17 @@ int netlink_has_address(struct netlink *netlink, int index, const char *text, st
                             .nlmsg_type = RTM_GETADDR,
                             .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
                             .nlmsg_seq = ++netlink->sequence}};
-    struct wanted_address wanted = {.index = index, .text = text};
 
-    if (netlink_query(netlink, &request, request.header.nlmsg_len, parse_address, &wanted, err) !=
-            0 &&
-        !wanted.is_found)
+    wanted->seen = 0;
+    return netlink_query(netlink, &request, request.header.nlmsg_len, parse_address, wanted,
+                         wanted->err);
+}
+
+int netlink_has_address(struct netlink *netlink, int index, const char *text, struct error *err)
+{
+    struct wanted_address wanted = {.index = index, .text = text, .err = err};
+
+    if (netlink_read_stable(netlink, find_address, &wanted) != 0 && !wanted.is_found)
         return -1;
     return wanted.is_found;
 }

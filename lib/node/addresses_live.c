@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/node/addresses_live.h"
-#include "lib/base/clock.h"
 #include "lib/base/rtnetlink.h"
 
 #include <arpa/inet.h>
@@ -189,12 +188,14 @@ static void clear_addresses(struct inventory *inventory)
 }
 
 /* An IPv6 default route counts if IPv4 has none, a VRF's if the main table has none. */
-static int read_once(struct netlink *netlink, struct inventory *inventory)
+static int read_once(struct netlink *netlink, void *context)
 {
+    struct inventory *inventory = context;
     struct default_routes routes = {.inventory = inventory};
     struct dump dump = {.inventory = inventory};
     int result = 0;
 
+    clear_addresses(inventory);
     if (read_table(netlink, RTM_GETADDR, AF_INET, &dump) != 0 ||
         read_table(netlink, RTM_GETADDR, AF_INET6, &dump) != 0)
         return -1;
@@ -209,17 +210,13 @@ static int read_once(struct netlink *netlink, struct inventory *inventory)
 int addresses_read_live(struct inventory *inventory)
 {
     struct netlink netlink;
-    long end_ms = clock_ms() + LIVE_WAIT_MS;
-    int result = -1, cause = EINTR;
+    int result, cause;
 
     if (netlink_open(&netlink, NULL) != 0)
         return -1;
-    for (int i = 0; i < LIVE_TRIES && result != 0 && cause == EINTR; i++) {
-        clear_addresses(inventory);
-        netlink.wait_ms = end_ms - clock_ms();
-        result = read_once(&netlink, inventory);
-        cause = errno;
-    }
+    netlink.wait_ms = LIVE_WAIT_MS;
+    result = netlink_read_stable(&netlink, read_once, inventory);
+    cause = errno;
     netlink_close(&netlink);
     errno = cause;
     return result;
