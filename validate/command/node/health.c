@@ -123,7 +123,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
 
     *text = '\0';
     if (issued == 0 || published_load(name, &cluster, &err) != 0)
-        return; /* without Slurm nothing starts here */
+        return; /* the next check withdraws it */
     node = cluster_node(&cluster, name);
     if (node && is_void(node, issued, why, sizeof why))
         result = certificate_remove(conf->certificate_path, issued, &err);

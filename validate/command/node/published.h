@@ -15,8 +15,9 @@
  * wanted / (HEALTH_SAMPLE_NODES + 1) find fewer than `wanted`. */
 
 /* Opens Slurm and loads this node's record into the empty cluster. Returns 0, or -1 with err. This
- * process then does not query the controller again: it waits 20 s for an answer, and a health check
- * that asks for its node three times has 45 s. */
+ * process does not query the controller again after a failure that took longer than
+ * HEALTH_ANSWER_S: it waits 20 s for an answer, and a health check that asks for its node three
+ * times has 45 s. */
 int published_load(const char *name, struct cluster *cluster, struct error *err);
 
 /* Writes note (NULL: none) under the key of the node's Extra if it has changed: extra.h. Returns 0,

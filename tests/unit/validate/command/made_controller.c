@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
+
 #include "lib/base/text.h"
+#include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 
 struct controller controller;
@@ -61,6 +64,8 @@ int cluster_open(struct error *err)
 int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
 {
     controller.singles++;
+    if (controller.is_slow)
+        usleep((useconds_t)(1e6 * HEALTH_ANSWER_S) + 100000);
     if (controller.is_silent)
         return error_set(err, "no answer");
     return nodes_load(cluster, index_of(name), 1, err);

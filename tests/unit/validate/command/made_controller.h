@@ -14,6 +14,7 @@ extern struct controller {
     struct cluster_node nodes[CONTROLLER_NODES]; /* extra and reason have CONTROLLER_TEXT bytes */
     size_t node_count, peers;                    /* peers: in the partition, which repeats nodes */
     bool lacks_topology, is_silent;              /* is_silent: does not answer about one node */
+    bool is_slow;                                /* ... and is not given up at once */
     int loads, singles; /* number of queries so far: of all nodes, and of one node */
     int fails_at;       /* number of the query of all nodes that fails; 0: none */
     char done[400];     /* operations so far, such as "drain n1;" */

@@ -109,6 +109,11 @@ static void test_silent_controller(void)
 
     controller_make(1);
     controller.is_silent = true;
+    ok(!run_check(fault), "if the controller refuses no node drains itself");
+    controller.is_silent = false;
+    is_int(published_load("n1", &cluster, &err), 0, "... a later query is answered");
+    cluster_clear(&cluster);
+    controller.is_silent = controller.is_slow = true;
     ok(!run_check(fault), "if the controller is silent no node drains itself");
     is_str(text, "not drained: no answer", "... the text says why");
     is_int(published_load("n1", &cluster, &err), -1, "... the node's record is not known later");
