@@ -410,6 +410,7 @@ static void printed_text_is_read_back(void)
             "... names with the same speed are folded");
     is_read_again(first, "... is read again", "... and printed the same");
 
+    conf_clear(&conf);
     conf_defaults(&conf);
     first = printed();
     for (size_t i = 0; conf_key(i, &name, &default_text, &help) == 0; i++) {
