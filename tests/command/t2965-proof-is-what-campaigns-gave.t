@@ -90,7 +90,7 @@ watched() { # KIND SIGHT OUTCOME SECONDS WATCHED ALARMS
     watched suspended quiet wrong null 1800 2
 } >"$work/both"
 output=$("$summary" "$work/both")
-like "${output//$'\n'/ }" 'Watch, faults in a running job:\*\* 3, 1 right .* 1 wrong [^;]*; 3 false +alarms in 1.5 hours' 'the summary has those of watch'
+like "${output//$'\n'/ }" 'Watch, faults in a running job:\*\* 2 that +it +promises +to +see, +1 +right .* 1 +wrong [^;]*; +1 +that +it +cannot +see; +3 +false +alarms +in +1.5 +hours' 'the summary has those of watch'
 like "$output" '\| rank stopped \| warn or fail \| 3 \| 2 \| 1 \| 9 to 91 % \| 0 \| 0 \| 0 \| 1 \| 8 \(8\) \|' \
     'faults in a running job: what was named, and when'
 like "$output" '\| rank dawdles \| cannot see it \| 3 \| 1 \| 0 \| 0 to 79 % \| 0 \| 0 \| 1 \| 0 \| - \|' '... what cannot be seen has a row, too'
