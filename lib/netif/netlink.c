@@ -211,6 +211,7 @@ static int find_address(struct netlink *netlink, void *context)
                             .nlmsg_seq = ++netlink->sequence}};
 
     wanted->seen = 0;
+    wanted->is_found = false;
     return netlink_query(netlink, &request, request.header.nlmsg_len, parse_address, wanted,
                          wanted->err);
 }
