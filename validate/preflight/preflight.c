@@ -243,6 +243,14 @@ static bool has_nothing_to_test(const struct preflight *preflight)
            preflight->members[0].gpus == 0;
 }
 
+static int report_stop(const struct preflight *preflight)
+{
+    print_message(preflight, "stopped by signal %d", (int)preflight_stop);
+    return !preflight->options.has_step ? COMMAND_UNKNOWN
+           : preflight->has_components  ? STATUS_STOPPED
+                                        : 128 + (int)preflight_stop;
+}
+
 static int run(struct preflight *preflight)
 {
     struct error err = {""};
@@ -270,6 +278,8 @@ static int run(struct preflight *preflight)
     }
     step_clean_environment();
     rv = preflight_members_find(preflight, &err);
+    if (preflight_stop)
+        return report_stop(preflight);
     if (rv == 0 && has_nothing_to_test(preflight))
         return COMMAND_PASS;
     if (rv != 0 || preflight_members_load(preflight, &err) != 0) {
@@ -284,13 +294,7 @@ static int run(struct preflight *preflight)
     }
     preflight_run(preflight);
     preflight_report_suspects(preflight);
-    if (preflight_stop) {
-        print_message(preflight, "stopped by signal %d", (int)preflight_stop);
-        return !preflight->options.has_step ? COMMAND_UNKNOWN
-               : preflight->has_components  ? STATUS_STOPPED
-                                            : 128 + (int)preflight_stop;
-    }
-    return report(preflight);
+    return preflight_stop ? report_stop(preflight) : report(preflight);
 }
 
 static void preflight_clear(struct preflight *preflight)
