@@ -48,7 +48,7 @@ ROW(integer, HEALTH_SETTLE_S, 2, "s", "chosen 2026-11", "time after a drain befo
 ROW(integer, HEALTH_LOOKS_PER_S, 10, "nodes/s", "chosen 2026-11", "nodes with the same fault that read the state of all others per second, each a table of the controller") \
 ROW(integer, HEALTH_SAMPLE_NODES, 50, "nodes", "chosen 2026-11", "nodes read one by one, at random, before all are read: of nodes with a fault at once, one in as many finds no other") \
 ROW(real, HEALTH_SAMPLE_S, 5, "s", "chosen 2026-11", "time limit to read them: slurmctld may hold its locks for 2 s at a time (bf_yield_interval), and a health check has 45 s") \
-ROW(real, HEALTH_ANSWER_S, 1, "s", "chosen 2026-11", "a query of slurmctld that fails later was not answered, so it is not repeated: a munged that restarts refuses at once") \
+ROW(real, HEALTH_ANSWER_S, 5, "s", "chosen 2026-11", "a query of slurmctld that fails later was not answered, so it is not repeated: without munged it fails after 2 s, and munged may be restarting") \
 ROW(integer, HEALTH_SAMPLE_FROM, 1000, "nodes", "chosen 2026-11", "size of a partition from which nodes are read one by one first: the table of fewer is less than half a megabyte") \
 ROW(integer, HEALTH_REVIEW_CLOCKS_S, 300, "s", "chosen 2026-11", "most by which slurmctld may date a drain before or after the health check, clocks and a slow answer included")
 /* clang-format on */
