@@ -7,7 +7,7 @@
 #include "validate/scheduling/verify/run.h"
 
 /* Limit=: how much somebody may have: a number of jobs, the length of a job, TRES of one job or of
- * all that run at once. Tries whether the stated amount is granted, and one more is not. */
+ * all that run at once. Tries whether the stated amount is granted, and more is not. */
 
 static const struct intent_key keys[] = {
     {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, INTENT_COUNT, INTENT_JOBS},

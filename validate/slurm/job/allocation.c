@@ -199,7 +199,7 @@ static void query_wait(const struct allocation_request *request, double begin)
 }
 
 /* Returns the time limit of the request in seconds. A started job gets more time: slurmctld learns
- * the end of each node's prolog one by one. A job that has not started gets none. */
+ * the end of each node's prolog one by one. A job that has not started gets no more. */
 static double limit_s(const struct allocation_request *request, int ready)
 {
     bool has_begun = ready > 0 && (ready & READY_JOB_STATE);

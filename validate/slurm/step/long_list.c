@@ -27,7 +27,7 @@ const char *long_list_value(const char *argument)
 }
 
 /* One name per line: srun accepts no brackets in a file. Each with a comma: srun (22.05 to 26.05)
- * joins the names by commas in a buffer of the file's size plus 1 KiB. */
+ * joins the names by commas in a buffer of the lines' bytes, without newlines, plus 1 KiB. */
 static int write_names(int fd, const struct hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
