@@ -69,8 +69,8 @@ struct survey_past {
     bool is_suspect;
 };
 
-/* What is not as it was in the last good run of a node that did not pass: the newest earlier run in
- * the history in which it passed. The survey owns the strings. */
+/* What is not as it was in the last good run of a node that did not pass: the newest earlier one
+ * in which it passed, of its past runs here. The survey owns the strings. */
 struct survey_change {
     const char *node, *run; /* run: the last good one */
     double since;           /* its time */
