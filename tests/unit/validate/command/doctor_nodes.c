@@ -237,6 +237,7 @@ static void looks_for_ports(void)
     struct doctor_site site = {.root = ""};
     char found[DOCTOR_FOUND] = "";
 
+    unsetenv("SLURM_STEP_NODELIST");
     is_int(doctor_look_ports(&site, found), VERDICT_SKIP,
            "outside of a step there is no next node");
     setenv("SLURMD_NODENAME", "n1", 1);
