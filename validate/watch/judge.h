@@ -26,7 +26,6 @@ struct watch_seen {
     long step;
     int rank;
     long pid;
-    size_t sample; /* the number of this sample; the node's first is 1 */
     double seen_s; /* when it arrived, by clock_s() here */
     int condition; /* enum condition of ranks.c, by the newest verdict */
 };

@@ -102,7 +102,7 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [ENDED] = FAULT_RANK_HUNG};
     enum condition condition = (enum condition)rank->condition;
 
-    if (condition == RUNNING || (condition == ENDED && !is_of_hang(judging, rank)) ||
+    if (condition == RUNNING ||
         (condition != STOPPED && (judging->quiet_s < judging->patience_s || judging->moved == 0 ||
                                   judging->silent > 0 || judging->watch->node_count == 1)))
         return;
@@ -122,7 +122,7 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
 void watch_judge_conditions(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
-    size_t counts[CONDITIONS] = {0}, recent[CONDITIONS] = {0}; /* recent: in the window */
+    size_t counts[CONDITIONS] = {0};
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
@@ -131,15 +131,16 @@ void watch_judge_conditions(struct judging *judging)
             struct watch_seen *rank = &node->seen[k];
 
             rank->condition = (int)condition_of(judging, node, rank);
+            if (rank->condition == ENDED && !is_of_hang(judging, rank))
+                rank->condition = RUNNING; /* the others went on without it */
             counts[rank->condition]++;
-            recent[rank->condition] += node->count - rank->sample < WATCH_WINDOW;
         }
     }
     /* the job may be suspended by Slurm, or ending */
     for (int condition = STOPPED; condition <= ENDED; condition++)
-        if (is_common(judging, recent[condition])) {
+        if (is_common(judging, counts[condition])) {
             FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
-                    "%zu of the job's ranks %s", recent[condition],
+                    "%zu of the job's ranks %s", counts[condition],
                     condition == STOPPED   ? "are stopped: is the job suspended?"
                     : condition == BLOCKED ? "are blocked in the kernel: look for the file system "
                                              "that they share"
@@ -150,8 +151,7 @@ void watch_judge_conditions(struct judging *judging)
         const struct watch_node *node = &watch->nodes[i];
 
         for (size_t k = 0; k < node->seen_count; k++)
-            if (!is_common(judging, counts[node->seen[k].condition]))
-                condition_judge(judging, node, &node->seen[k]);
+            condition_judge(judging, node, &node->seen[k]);
     }
 }
 

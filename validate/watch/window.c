@@ -166,11 +166,8 @@ static void rank_note(struct watch_node *node, const struct watch_rank *rank, do
             return;
         node->seen_count++;
     }
-    node->seen[k] = (struct watch_seen){.step = rank->step,
-                                        .rank = rank->rank,
-                                        .pid = rank->pid,
-                                        .sample = node->count,
-                                        .seen_s = now_s};
+    node->seen[k] = (struct watch_seen){
+        .step = rank->step, .rank = rank->rank, .pid = rank->pid, .seen_s = now_s};
 }
 
 /* Returns how long the node was silent before the sample of now_s; 0: it was not silent. */

@@ -447,6 +447,13 @@ static void test_ended_ranks(void)
     watch_for(200);
     set_no_data();
     finds_after(40, "fail job_hung", "... nor several that ended before the last");
+
+    job_begin(20);
+    nodes[0].has_none = nodes[1].has_none = true;
+    watch_for(60);
+    nodes[2].has_none = true;
+    set_no_data();
+    finds_after(40, "fail rank_hung n3 rank 2", "... which do not hide the one that ended last");
 }
 
 static void test_unread_data(void)
