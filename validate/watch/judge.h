@@ -19,7 +19,8 @@
  * unknown is whether a job on one node hangs, and whether ranks wait for a rank that has ended or
  * is blocked before the job has carried data. */
 
-enum { WATCH_WINDOW = 64 /* samples kept per node */ };
+/* Samples kept per node: those of twice WATCH_FLOWS_S at the shortest interval, 0.5 s. */
+enum { WATCH_WINDOW = 128 };
 
 /* A rank, as in the last sample that had it. */
 struct watch_seen {

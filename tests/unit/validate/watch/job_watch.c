@@ -534,6 +534,13 @@ static void test_connections(void)
     finds_after(56, "pass", "a connection that has been slow for less than two windows is not");
     finds_after(6, "warn rail_straggles n3 eth2", "a rail with one slow connection is named");
     has_str(verdict.line, "it may be the path to n4", "... with the path as another explanation");
+    interval_s = 0.5;
+    job_begin(20);
+    nodes[2].flow_mbps[1] = 45;
+    finds_after(56, "pass", "... nor is it at the shortest interval");
+    finds_after(6, "warn rail_straggles n3 eth2", "... until the same time has passed");
+    interval_s = 2;
+    job_begin(20);
     set_each(flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45);
     finds_after(62, "pass", "equally slow connections are no rail's fault");
     set_healthy();
