@@ -230,9 +230,10 @@ static void conclude(struct judging *judging)
             worst = &verdict->findings[i];
     verdict->verdict = worst ? worst->verdict : VERDICT_PASS;
     verdict->is_settled =
-        verdict->verdict == VERDICT_FAIL || is_over ||
-        (judging->moving > 0 && judging->ready + judging->silent == watch->node_count &&
-         (judging->unrated == 0 || verdict->verdict == VERDICT_WARN));
+        verdict->verdict == VERDICT_FAIL ||
+        (judging->moving == 0 ? is_over
+                              : judging->ready + judging->silent == watch->node_count &&
+                                    (judging->unrated == 0 || verdict->verdict == VERDICT_WARN));
     if (worst)
         text_put(verdict->line, sizeof verdict->line, "%s%s%s", worst->node ? worst->node : "",
                  worst->node ? ": " : "", worst->message);

@@ -180,6 +180,13 @@ static void test_running_jobs(void)
     ok(!verdict.is_settled, "... but the rates of connections are not known yet");
     finds_after(16, "pass", "... nor is anything found when they are");
     ok(verdict.is_settled, "... with certainty");
+    interval_s = 4;
+    job_begin(60);
+    ok(!verdict.is_settled, "... which takes longer at a longer interval");
+    watch_for(4);
+    ok(verdict.is_settled, "... but no longer than 16 samples");
+    interval_s = 2;
+    job_begin(32);
     set_no_data();
     finds_after(20, "unknown not_measured", "a pause is no hang");
     set_healthy();
