@@ -13,6 +13,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/memory_stream.h"
 #include "lib/base/signals.h"
+#include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 #include "validate/slurm/cluster.h"
@@ -213,7 +214,7 @@ static int report_suspects(const struct watching *watching, const struct user *u
                            struct error *err)
 {
     const struct watch_verdict *verdict = &watching->verdict;
-    struct hostlist holders = {0};
+    struct hostlist suspects = {0}, holders = {0};
     struct arguments program = {0};
     struct process_result result = {0};
     char *lines = NULL;
@@ -223,13 +224,17 @@ static int report_suspects(const struct watching *watching, const struct user *u
 
     for (size_t i = 0; rv == 0 && i < verdict->count; i++) {
         const struct watch_finding *finding = &verdict->findings[i];
+        const char *holder;
 
         if (!finding->node || finding->verdict == VERDICT_UNKNOWN ||
-            hostlist_contains(&holders, finding->node))
+            hostlist_contains(&suspects, finding->node) ||
+            !(holder = watch_holder(&watching->watch, finding->node)))
             continue;
-        suspect_report_print(stream, finding->node, finding->node, watching->options->job_id,
-                             "watch", finding->part, finding->message);
-        rv = hostlist_append(&holders, finding->node);
+        suspect_report_print(stream, holder, finding->node, watching->options->job_id, "watch",
+                             finding->part, finding->message);
+        if (hostlist_append(&suspects, finding->node) != 0 ||
+            (!hostlist_contains(&holders, holder) && hostlist_append(&holders, holder) != 0))
+            rv = error_set(err, "no memory");
     }
     if (stream && fclose(stream) != 0 && rv == 0)
         rv = error_set(err, "no memory");
@@ -251,12 +256,13 @@ static int report_suspects(const struct watching *watching, const struct user *u
             rv = error_set(err, "%s",
                            *result.error_line.text ? result.error_line.text : "it did not end");
         if (rv == 0)
-            fprintf(stderr, "%s: suspect report left about %zu node%s\n", set.name, holders.count,
-                    holders.count == 1 ? "" : "s");
+            fprintf(stderr, "%s: suspect report left about %zu node%s\n", set.name, suspects.count,
+                    text_plural(suspects.count));
         else
             error_prefix(err, "no suspect report was left");
     }
     arguments_clear(&program);
+    hostlist_clear(&suspects);
     hostlist_clear(&holders);
     free(lines);
     return rv;

@@ -69,15 +69,28 @@ bool watch_has_samples(const struct watch *watch)
     return false;
 }
 
-double watch_unheard_s(const struct judging *judging, const struct watch_node *node)
+double watch_unheard_s(const struct watch *watch, const struct watch_node *node)
 {
-    return judging->now_s - (node->count ? node->times_s[(node->count - 1) % WATCH_WINDOW]
-                                         : judging->watch->began_s);
+    return watch->now_s -
+           (node->count ? node->times_s[(node->count - 1) % WATCH_WINDOW] : watch->began_s);
 }
 
-bool watch_is_silent(const struct judging *judging, const struct watch_node *node)
+bool watch_is_silent(const struct watch *watch, const struct watch_node *node)
 {
-    return watch_unheard_s(judging, node) > watch_silence_s(judging->watch);
+    return watch_unheard_s(watch, node) > watch_silence_s(watch);
+}
+
+const char *watch_holder(const struct watch *watch, const char *name)
+{
+    const char *holder = NULL;
+
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_node *node = &watch->nodes[i];
+
+        if (!watch_is_silent(watch, node) && (!holder || strcmp(node->name, name) == 0))
+            holder = node->name;
+    }
+    return holder;
 }
 
 bool watch_is_busy(const struct watch *watch, const struct watch_node *node)
@@ -166,14 +179,14 @@ static void count_nodes(struct judging *judging)
         const struct watch_sample *newest = watch_newest(node);
 
         judging->patience_s = fmax(judging->patience_s, WATCH_PAUSES * node->longest_quiet_s);
-        if (watch_is_silent(judging, node)) {
+        if (watch_is_silent(watch, node)) {
             judging->silent++; /* its last sample is out of date */
             continue;
         }
         if (watch_is_busy(watch, node))
             judging->busy = node->name;
         judging->ready += watch_sample_before(node) != NULL;
-        if (isnan(node->quiet_since_s) && watch_unheard_s(judging, node) > 2 * watch->interval_s)
+        if (isnan(node->quiet_since_s) && watch_unheard_s(watch, node) > 2 * watch->interval_s)
             judging->late++;
         else
             judging->moving += isnan(node->quiet_since_s);
@@ -183,7 +196,7 @@ static void count_nodes(struct judging *judging)
         judging->quiet_s =
             fmin(judging->quiet_s, isnan(node->quiet_since_s) || watch_is_uncounted(node)
                                        ? 0
-                                       : judging->now_s - node->quiet_since_s);
+                                       : watch->now_s - node->quiet_since_s);
         for (size_t k = 0; newest && k < newest->rank_count; k++)
             judging->ranks += newest->ranks[k].step == watch->step;
     }
@@ -202,7 +215,7 @@ static void silence_judge(struct judging *judging)
         return;
     }
     for (size_t i = 0; i < watch->node_count; i++)
-        if (watch_is_silent(judging, &watch->nodes[i]))
+        if (watch_is_silent(watch, &watch->nodes[i]))
             FINDING(judging, VERDICT_UNKNOWN, FAULT_NODE_UNREACHABLE, watch->nodes[i].name, "",
                     "the node sends no samples%s: it is frozen, cut off, or its step did not "
                     "start",
@@ -222,7 +235,7 @@ static void conclude(struct judging *judging)
     struct watch_verdict *verdict = judging->verdict;
     const struct watch_finding *worst = NULL;
     const struct watch *watch = judging->watch;
-    bool is_over = judging->now_s - watch->began_s >
+    bool is_over = watch->now_s - watch->began_s >
                    judging->patience_s + WATCH_RECENT_S + 2 * watch->interval_s;
 
     for (size_t i = 0; i < verdict->count; i++)
@@ -245,11 +258,12 @@ static void conclude(struct judging *judging)
 
 void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdict)
 {
-    struct judging judging = {.watch = watch, .now_s = now_s, .verdict = verdict};
+    struct judging judging = {.watch = watch, .verdict = verdict};
     size_t found;
     bool is_hung;
 
     *verdict = (struct watch_verdict){0};
+    watch->now_s = now_s;
     step_choose(watch);
     remove_other_steps(watch);
     count_nodes(&judging);

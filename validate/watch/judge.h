@@ -51,7 +51,7 @@ struct watch {
     struct watch_node *nodes;
     size_t node_count;
     double interval_s, patience_s;
-    double began_s;
+    double began_s, now_s; /* now_s: of the newest verdict */
     bool is_patient; /* a hang ends the job: a rank that is stopped, or does not answer NCCL, fails
                         only after patience_s */
     long step;       /* the judged step: the newest of those with most ranks */
@@ -97,6 +97,10 @@ void watch_add(struct watch *watch, size_t node, struct watch_sample *sample, do
 bool watch_has_samples(const struct watch *watch);
 
 void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdict);
+
+/* Returns the node that can keep a report about the node, by the newest verdict: the node itself,
+ * or another one if it sends no samples; NULL if none does. */
+const char *watch_holder(const struct watch *watch, const char *name);
 
 /* Return the newest sample of a node; and the newest that is at least WATCH_RECENT_S older, else
  * the oldest. NULL if there is none. */

@@ -10,7 +10,6 @@
 
 struct judging {
     struct watch *watch;
-    double now_s;
     struct watch_verdict *verdict;
     size_t silent;                      /* nodes that send no samples; not counted below */
     size_t unrated;                     /* nodes whose TCP connections have no rate yet */
@@ -31,10 +30,10 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
     } while (0)
 
 /* Returns the time since the node's last sample, or since the watch began. */
-double watch_unheard_s(const struct judging *judging, const struct watch_node *node);
+double watch_unheard_s(const struct watch *watch, const struct watch_node *node);
 
 /* Whether the node sends no samples. */
-bool watch_is_silent(const struct judging *judging, const struct watch_node *node);
+bool watch_is_silent(const struct watch *watch, const struct watch_node *node);
 
 /* Whether a rank of the judged step waits for a processor for much of its time there. */
 bool watch_is_busy(const struct watch *watch, const struct watch_node *node);

@@ -13,7 +13,7 @@ static bool is_quiet_without(const struct judging *judging, const struct watch_n
     return judging->moving == 0 && judging->uncounted == 0 && judging->late == 0 &&
            judging->watch->node_count > 1 &&
            (judging->silent == 0 ||
-            (judging->silent == 1 && missing && watch_is_silent(judging, missing)));
+            (judging->silent == 1 && missing && watch_is_silent(judging->watch, missing)));
 }
 
 static bool is_quiet(const struct judging *judging)
@@ -53,7 +53,8 @@ static enum condition condition_of(const struct judging *judging, const struct w
     double cpu_s = last ? last->cpu_s : 0;
     enum condition condition = RUNNING;
 
-    for (size_t age = 0; !watch_is_silent(judging, node) && (sample = watch_sample_at(node, age));
+    for (size_t age = 0;
+         !watch_is_silent(judging->watch, node) && (sample = watch_sample_at(node, age));
          age++, later = sample) {
         const struct watch_rank *seen = watch_rank_find(sample, rank->step, rank->rank);
         enum condition now = !seen || has_ended(seen)                           ? ENDED
@@ -86,7 +87,7 @@ static double together_s(const struct judging *judging)
 /* Whether the rank existed until about when the traffic stopped. */
 static bool is_of_hang(const struct judging *judging, const struct watch_seen *rank)
 {
-    return rank->seen_s >= judging->now_s - judging->quiet_s - together_s(judging);
+    return rank->seen_s >= judging->watch->now_s - judging->quiet_s - together_s(judging);
 }
 
 /* Reports the condition of a rank. Ranks may end before others, or wait for files. That is no fault
@@ -189,7 +190,7 @@ bool watch_judge_ras(struct judging *judging)
     const struct watch_sample *sample = NULL;
     double same_s = watch->ras.seen_s - watch->ras.since_s;
 
-    if (isnan(watch->ras.since_s) || judging->now_s - watch->ras.seen_s > 6 * WATCH_RAS_S)
+    if (isnan(watch->ras.since_s) || judging->watch->now_s - watch->ras.seen_s > 6 * WATCH_RAS_S)
         return false;
     for (size_t age = 0; (sample = watch_sample_at(&watch->nodes[watch->ras.node], age)); age++)
         if (sample->ras.is_answered)
@@ -292,9 +293,9 @@ static const struct watch_node *gone_with_data(const struct judging *judging)
     for (size_t i = 0; judging->silent == 1 && i < judging->watch->node_count; i++) {
         const struct watch_node *node = &judging->watch->nodes[i];
 
-        if (watch_is_silent(judging, node))
-            return node->has_moved && fabs(watch_unheard_s(judging, node) - judging->quiet_s) <=
-                                          together_s(judging)
+        if (watch_is_silent(judging->watch, node))
+            return node->has_moved && fabs(watch_unheard_s(judging->watch, node) -
+                                           judging->quiet_s) <= together_s(judging)
                        ? node
                        : NULL;
     }
@@ -369,7 +370,7 @@ void watch_judge_quiet(struct judging *judging)
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_sample *newest = watch_newest(&judging->watch->nodes[i]);
 
-        is_still &= !watch_is_silent(judging, &judging->watch->nodes[i]);
+        is_still &= !watch_is_silent(judging->watch, &judging->watch->nodes[i]);
         for (size_t k = 0; newest && k < newest->rank_count; k++)
             is_still &=
                 newest->ranks[k].step != judging->watch->step ||
@@ -468,10 +469,11 @@ void watch_judge_quiet_nodes(struct judging *judging)
 {
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_node *node = &judging->watch->nodes[i];
-        double quiet_s = isnan(node->quiet_since_s) ? 0 : judging->now_s - node->quiet_since_s;
+        double quiet_s =
+            isnan(node->quiet_since_s) ? 0 : judging->watch->now_s - node->quiet_since_s;
 
-        if (node->has_moved && !watch_is_silent(judging, node) && !watch_is_uncounted(node) &&
-            quiet_s > judging->patience_s)
+        if (node->has_moved && !watch_is_silent(judging->watch, node) &&
+            !watch_is_uncounted(node) && quiet_s > judging->patience_s)
             FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, "",
                     "no rail of this node has carried data for %.0f s, others do", quiet_s);
     }

@@ -295,6 +295,11 @@ static void test_stopped_ranks(void)
     is_str(finding_text(), "fail job_hung n3",
            "... but the frozen one is, as data stopped with it");
     has_str(verdict.line, "sends no samples", "... with the reason");
+    is_str(watch_holder(&watch, "n3"), "n1", "... and another node keeps the report about it");
+    is_str(watch_holder(&watch, "n2"), "n2", "a node with samples keeps its own");
+    set_each(is_silent = true);
+    watch_for(40);
+    ok(!watch_holder(&watch, "n3"), "... no node does if none sends samples");
 
     for (int is_before = 0; is_before <= 1; is_before++) {
         job_begin(20);
