@@ -232,18 +232,25 @@ struct outliers {
     const struct watch_rank *idle_rank, *busy_rank; /* the first such rank */
 };
 
+/* Returns the share of its time that the rank runs or waits for a processor: as it would run on a
+ * machine that is not busy. One that sleeps and wakes often waits each time, and hardly runs. */
+static double wanted_share(const struct watch_node *node, const struct watch_rank *rank)
+{
+    return watch_cpu_share(node, rank) + fmax(0, watch_queued_share(node, rank));
+}
+
 static void outliers_add(struct outliers *outliers, const struct watch_node *node,
                          const struct watch_rank *rank)
 {
-    double share = watch_cpu_share(node, rank);
+    double share = watch_cpu_share(node, rank), wanted = wanted_share(node, rank);
 
     if (isnan(share)) {
         outliers->unknown++;
-    } else if (share < WATCH_IDLE_LIMIT) {
+    } else if (share < WATCH_IDLE_LIMIT && wanted - share <= WATCH_QUEUED_LIMIT) {
         outliers->idle_node = outliers->idle++ == 0 || outliers->idle_node == node ? node : NULL;
         if (!outliers->idle_rank)
             outliers->idle_rank = rank;
-    } else if (share > WATCH_BUSY_LIMIT) {
+    } else if (share >= WATCH_IDLE_LIMIT && wanted > WATCH_BUSY_LIMIT) {
         outliers->busy_node = outliers->busy++ == 0 || outliers->busy_node == node ? node : NULL;
         if (!outliers->busy_rank)
             outliers->busy_rank = rank;
@@ -334,6 +341,13 @@ static bool reads_or_writes(const struct watch_node *node, const struct watch_ra
     return before && watch_rate(node, before->io_bytes, rank->io_bytes) > 1e5;
 }
 
+/* Whether the rank neither runs nor would on another machine, and waits for no file. */
+static bool is_idle_rank(const struct watch_node *node, const struct watch_rank *rank)
+{
+    return watch_cpu_share(node, rank) < WATCH_IDLE_LIMIT &&
+           wanted_share(node, rank) < WATCH_BUSY_LIMIT && !reads_or_writes(node, rank);
+}
+
 /* Whether data from others stays unread on the node: its ranks run or sleep outside of the
  * communication that the others are in. */
 static bool does_not_read(const struct watch_node *node)
@@ -372,10 +386,8 @@ void watch_judge_quiet(struct judging *judging)
 
         is_still &= !watch_is_silent(judging->watch, &judging->watch->nodes[i]);
         for (size_t k = 0; newest && k < newest->rank_count; k++)
-            is_still &=
-                newest->ranks[k].step != judging->watch->step ||
-                (watch_cpu_share(&judging->watch->nodes[i], &newest->ranks[k]) < WATCH_IDLE_LIMIT &&
-                 !reads_or_writes(&judging->watch->nodes[i], &newest->ranks[k]));
+            is_still &= newest->ranks[k].step != judging->watch->step ||
+                        is_idle_rank(&judging->watch->nodes[i], &newest->ranks[k]);
     }
     if (judging->watch->node_count == 1) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
@@ -414,7 +426,7 @@ void watch_judge_quiet(struct judging *judging)
                 waited_s, watch_newest(node)->unread_bytes);
         return;
     }
-    if (judging->busy && !is_still) {
+    if (judging->busy && !is_still && (!is_outlier || is_idle)) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, NULL, "",
                 "no rail has carried data for %.0f s, but ranks on %s wait for processors: the "
                 "machine is busy",
@@ -430,9 +442,10 @@ void watch_judge_quiet(struct judging *judging)
     }
     if (is_outlier)
         part = rank_name(rank->rank);
-    if (is_outlier && reads_or_writes(node, rank)) {
+    if (is_outlier && (judging->busy || reads_or_writes(node, rank))) {
         FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part.text,
-                "rank %d reads or writes files for %.0f s and more, all others wait", rank->rank,
+                "rank %d %s for %.0f s and more, all others wait", rank->rank,
+                judging->busy ? "works and waits for processors" : "reads or writes files",
                 waited_s);
         return;
     }
@@ -455,13 +468,16 @@ void watch_judge_outliers(struct judging *judging)
     const struct watch_rank *rank;
     bool is_idle;
 
-    if (judging->busy || judging->ready < judging->watch->node_count ||
-        !outliers_find(judging, &node, &rank, &is_idle))
+    if (judging->ready < judging->watch->node_count ||
+        !outliers_find(judging, &node, &rank, &is_idle) || (judging->busy && is_idle))
         return;
-    FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, rank_name(rank->rank).text,
-            "rank %d %s for %.0f s%s", rank->rank,
+    FINDING(judging, judging->busy ? VERDICT_UNKNOWN : VERDICT_WARN, FAULT_RANK_STRAGGLES,
+            node->name, rank_name(rank->rank).text, "rank %d %s for %.0f s%s", rank->rank,
             is_idle ? "sleeps while all others work or poll" : "works while all others sleep",
-            WATCH_RECENT_S, reads_or_writes(node, rank) ? ": it reads or writes files" : "");
+            WATCH_RECENT_S,
+            judging->busy                 ? "; but it waits for processors: the machine is busy"
+            : reads_or_writes(node, rank) ? ": it reads or writes files"
+                                          : "");
 }
 
 /* Reports nodes whose rails carry nothing any more while others do. */

@@ -219,6 +219,19 @@ static void test_hangs(void)
     finds_after(40, "fail job_hung n2 rank 1", "a rank that works while all others sleep is named");
     set_each(queued = 0.5);
     finds_after(14, "unknown process_slow", "... on busy machines no rank is");
+    set_each(cpu = i == 1 ? 0.2 : 0.01);
+    set_each(queued = i == 1 ? 0.7 : 0.1);
+    finds_after(14, "warn rank_straggles n2 rank 1",
+                "... but one that works there while all others sleep holds them up");
+    has_str(verdict.line, "waits for processors", "... or the machine does");
+    nodes[1].cpu = 0.02;
+    finds_after(14, "unknown process_slow",
+                "... not one that hardly uses the processor it waits for");
+    set_each(cpu = 0.05);
+    set_each(queued = 0.9);
+    finds_after(14, "unknown process_slow", "... nor is it a hang if all ranks get that little");
+    set_each(queued = 0.3);
+    finds_after(14, "fail job_hung", "... but it is if they sleep for most of their time");
 
     job_begin(0);
     set_no_data();
@@ -602,6 +615,17 @@ static void test_stragglers(void)
                 "a rank that sleeps while all others work is named");
     nodes[1].cpu = 0.3;
     finds_after(20, "pass", "... not if other ranks are in between");
+
+    job_begin(0);
+    set_each(cpu = i == 2 ? 0.2 : 0.01);
+    set_each(queued = i == 2 ? 0.7 : 0.1);
+    finds_after(20, "unknown rank_straggles n3 rank 2",
+                "a rank that works on a busy machine while all others sleep is unknown");
+    nodes[2].cpu = 0.02;
+    finds_after(20, "pass", "... not if it hardly uses the processor it waits for");
+    set_each(cpu = 0.4);
+    nodes[1].cpu = nodes[1].queued = 0;
+    finds_after(20, "pass", "... nor one that sleeps while the others wait for processors");
 
     job_begin(0);
     nodes[2].mbps[1] = 30;
