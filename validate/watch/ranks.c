@@ -480,7 +480,7 @@ void watch_judge_outliers(struct judging *judging)
                                           : "");
 }
 
-/* Reports nodes whose rails carry nothing any more while others do. */
+/* Reports nodes with ranks whose rails carry nothing any more while others do. */
 void watch_judge_quiet_nodes(struct judging *judging)
 {
     for (size_t i = 0; i < judging->watch->node_count; i++) {
@@ -488,7 +488,7 @@ void watch_judge_quiet_nodes(struct judging *judging)
         double quiet_s =
             isnan(node->quiet_since_s) ? 0 : judging->watch->now_s - node->quiet_since_s;
 
-        if (node->has_moved && !watch_is_silent(judging->watch, node) &&
+        if (node->has_moved && has_rank(judging, node) && !watch_is_silent(judging->watch, node) &&
             !watch_is_uncounted(node) && quiet_s > judging->patience_s)
             FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, "",
                     "no rail of this node has carried data for %.0f s, others do", quiet_s);
