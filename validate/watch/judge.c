@@ -80,6 +80,13 @@ bool watch_is_silent(const struct watch *watch, const struct watch_node *node)
     return watch_unheard_s(watch, node) > watch_silence_s(watch);
 }
 
+double watch_quiet_s(const struct watch *watch, const struct watch_node *node)
+{
+    return isnan(node->quiet_since_s) || watch_is_uncounted(node)
+               ? 0
+               : watch->now_s - node->quiet_since_s;
+}
+
 const char *watch_holder(const struct watch *watch, const char *name)
 {
     const char *holder = NULL;
@@ -95,12 +102,9 @@ const char *watch_holder(const struct watch *watch, const char *name)
 
 bool watch_is_busy(const struct watch *watch, const struct watch_node *node)
 {
-    const struct watch_sample *newest = watch_newest(node);
-
-    for (size_t k = 0; newest && k < newest->rank_count; k++)
-        if (newest->ranks[k].step == watch->step &&
-            watch_queued_share(node, &newest->ranks[k]) > WATCH_QUEUED_LIMIT)
-            return true;
+    WATCH_EACH_RANK(watch, node, rank)
+    if (watch_use_of(node, rank).queued > WATCH_QUEUED_LIMIT)
+        return true;
     return false;
 }
 
@@ -193,12 +197,9 @@ static void count_nodes(struct judging *judging)
         judging->unrated += newest && newest->flow_count > 0 && node->count <= WATCH_FLOW_WINDOW;
         judging->moved += node->has_moved;
         judging->uncounted += watch_is_uncounted(node);
-        judging->quiet_s =
-            fmin(judging->quiet_s, isnan(node->quiet_since_s) || watch_is_uncounted(node)
-                                       ? 0
-                                       : watch->now_s - node->quiet_since_s);
-        for (size_t k = 0; newest && k < newest->rank_count; k++)
-            judging->ranks += newest->ranks[k].step == watch->step;
+        judging->quiet_s = fmin(judging->quiet_s, watch_quiet_s(watch, node));
+        WATCH_EACH_RANK(watch, node, rank)
+        judging->ranks++;
     }
 }
 

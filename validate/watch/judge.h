@@ -110,10 +110,19 @@ const struct watch_sample *watch_recent(const struct watch_node *node);
 /* Returns the rank of the number in the step, or NULL. */
 const struct watch_rank *watch_rank_find(const struct watch_sample *sample, long step, int rank);
 
-/* Return the processor time and the run queue time of a rank per second, since watch_recent(); 1 is
- * one whole processor. NAN: unknown. */
-double watch_cpu_share(const struct watch_node *node, const struct watch_rank *rank);
-double watch_queued_share(const struct watch_node *node, const struct watch_rank *rank);
+/* Returns the next rank of the judged step in the node's newest sample; rank NULL: the first. NULL
+ * at the end. */
+const struct watch_rank *watch_rank_next(const struct watch *watch, const struct watch_node *node,
+                                         const struct watch_rank *rank);
+#define WATCH_EACH_RANK(watch, node, rank)                                                         \
+    for (const struct watch_rank *rank = NULL; (rank = watch_rank_next(watch, node, rank));)
+
+/* What a rank has used per second since watch_recent(); 1 is one whole processor. NAN: unknown. */
+struct watch_use {
+    double cpu, queued; /* processor and run queue */
+    double io_bytes;
+};
+struct watch_use watch_use_of(const struct watch_node *node, const struct watch_rank *rank);
 
 /* Returns the traffic of a rail since watch_recent(), in 10^6 bit/s, the sum of both directions;
  * NAN: unknown. */

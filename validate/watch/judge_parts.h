@@ -32,6 +32,9 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
 /* Returns the time since the node's last sample, or since the watch began. */
 double watch_unheard_s(const struct watch *watch, const struct watch_node *node);
 
+/* Returns for how long the node's rails have carried no data; 0: they do, or may. */
+double watch_quiet_s(const struct watch *watch, const struct watch_node *node);
+
 /* Whether the node sends no samples. */
 bool watch_is_silent(const struct watch *watch, const struct watch_node *node);
 
@@ -69,9 +72,7 @@ double watch_rate(const struct watch_node *node, double before, double now);
 /* Whether the node looks quiet, but RDMA may carry data that its rails do not count. */
 bool watch_is_uncounted(const struct watch_node *node);
 
-/* Return the rank in watch_recent(), and the rail of the name in the sample, or NULL. */
-const struct watch_rank *watch_rank_before(const struct watch_node *node,
-                                           const struct watch_rank *rank);
+/* Returns the rail of the name in the sample, or NULL. */
 const struct watch_rail *watch_rail_find(const struct watch_sample *sample, const char *name);
 
 #endif

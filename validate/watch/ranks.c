@@ -168,16 +168,14 @@ static const struct watch_node *node_of(const struct judging *judging, const str
     *rank = who->rank;
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_node *node = &judging->watch->nodes[i];
-        const struct watch_sample *newest = watch_newest(node);
 
-        for (size_t k = 0; newest && k < newest->rank_count; k++)
-            if (newest->ranks[k].pid == who->pid && newest->ranks[k].step == judging->watch->step &&
-                !has_ended(&newest->ranks[k])) {
-                if (found)
-                    return NULL; /* several nodes have such a process */
-                found = node;
-                *rank = newest->ranks[k].rank;
-            }
+        WATCH_EACH_RANK(judging->watch, node, seen)
+        if (seen->pid == who->pid && !has_ended(seen)) {
+            if (found)
+                return NULL; /* several nodes have such a process */
+            found = node;
+            *rank = seen->rank;
+        }
     }
     return found;
 }
@@ -226,70 +224,68 @@ bool watch_judge_ras(struct judging *judging)
 
 /* ---------------------------------------------------------------- who differs */
 
-struct outliers {
-    size_t idle, busy, unknown;
-    const struct watch_node *idle_node, *busy_node; /* NULL: no such rank, or on several nodes */
-    const struct watch_rank *idle_rank, *busy_rank; /* the first such rank */
+enum use { IDLE, BUSY, BETWEEN };
+
+/* Returns whether the rank sleeps, or works by the share of its time that it runs or waits for a
+ * processor: as it would run on a machine that is not busy. One that sleeps and wakes often waits
+ * each time, and hardly runs. */
+static enum use use_of(const struct watch_use *use)
+{
+    double queued = fmax(0, use->queued); /* NAN: unknown */
+
+    return use->cpu < WATCH_IDLE_LIMIT && queued <= WATCH_QUEUED_LIMIT            ? IDLE
+           : use->cpu >= WATCH_IDLE_LIMIT && use->cpu + queued > WATCH_BUSY_LIMIT ? BUSY
+                                                                                  : BETWEEN;
+}
+
+static bool reads_or_writes(const struct watch_use *use)
+{
+    return use->io_bytes > 1e5;
+}
+
+/* The few ranks of one node that are idle while all others are busy, or the reverse. */
+struct outlier {
+    const struct watch_node *node; /* NULL: there are none */
+    int rank;                      /* the first of them */
+    bool is_idle, reads_or_writes;
 };
 
-/* Returns the share of its time that the rank runs or waits for a processor: as it would run on a
- * machine that is not busy. One that sleeps and wakes often waits each time, and hardly runs. */
-static double wanted_share(const struct watch_node *node, const struct watch_rank *rank)
+/* Finds none if a node is silent, as others may wait for it. */
+static struct outlier outlier_find(const struct judging *judging)
 {
-    return watch_cpu_share(node, rank) + fmax(0, watch_queued_share(node, rank));
-}
+    struct outlier outliers[BETWEEN + 1] = {[IDLE].is_idle = true};
+    size_t counts[BETWEEN + 1] = {0}, few = judging->ranks / 4 > 1 ? judging->ranks / 4 : 1;
+    enum use which;
 
-static void outliers_add(struct outliers *outliers, const struct watch_node *node,
-                         const struct watch_rank *rank)
-{
-    double share = watch_cpu_share(node, rank), wanted = wanted_share(node, rank);
+    for (size_t i = 0; i < judging->watch->node_count; i++) {
+        const struct watch_node *node = &judging->watch->nodes[i];
 
-    if (isnan(share)) {
-        outliers->unknown++;
-    } else if (share < WATCH_IDLE_LIMIT && wanted - share <= WATCH_QUEUED_LIMIT) {
-        outliers->idle_node = outliers->idle++ == 0 || outliers->idle_node == node ? node : NULL;
-        if (!outliers->idle_rank)
-            outliers->idle_rank = rank;
-    } else if (share >= WATCH_IDLE_LIMIT && wanted > WATCH_BUSY_LIMIT) {
-        outliers->busy_node = outliers->busy++ == 0 || outliers->busy_node == node ? node : NULL;
-        if (!outliers->busy_rank)
-            outliers->busy_rank = rank;
+        WATCH_EACH_RANK(judging->watch, node, rank)
+        {
+            struct watch_use use = watch_use_of(node, rank);
+            struct outlier *outlier = &outliers[which = use_of(&use)];
+
+            if (counts[which]++ == 0) {
+                outlier->node = node;
+                outlier->rank = rank->rank;
+                outlier->reads_or_writes = reads_or_writes(&use);
+            } else if (outlier->node != node) {
+                outlier->node = NULL; /* on several nodes */
+            }
+        }
     }
-}
-
-/* Finds the few ranks of one node that are idle while all others are busy, or the reverse. Returns
- * whether there are such ranks; false if a node is silent, as others may wait for it. */
-static bool outliers_find(const struct judging *judging, const struct watch_node **node,
-                          const struct watch_rank **rank, bool *is_idle)
-{
-    const struct watch *watch = judging->watch;
-    struct outliers outliers = {0};
-    size_t few = judging->ranks / 4 > 1 ? judging->ranks / 4 : 1;
-
-    for (size_t i = 0; i < watch->node_count; i++) {
-        const struct watch_sample *newest = watch_newest(&watch->nodes[i]);
-
-        for (size_t k = 0; newest && k < newest->rank_count; k++)
-            if (newest->ranks[k].step == watch->step)
-                outliers_add(&outliers, &watch->nodes[i], &newest->ranks[k]);
-    }
-    if (judging->silent > 0 || judging->ranks < 3 || outliers.unknown > 0 ||
-        outliers.idle + outliers.busy < judging->ranks)
-        return false;
-    *is_idle = outliers.idle < outliers.busy;
-    *node = *is_idle ? outliers.idle_node : outliers.busy_node;
-    *rank = *is_idle ? outliers.idle_rank : outliers.busy_rank;
-    return *node && *rank && (*is_idle ? outliers.idle : outliers.busy) <= few;
+    which = counts[IDLE] < counts[BUSY] ? IDLE : BUSY;
+    return judging->silent > 0 || judging->ranks < 3 || counts[BETWEEN] > 0 || counts[which] > few
+               ? (struct outlier){0}
+               : outliers[which];
 }
 
 /* Whether the node still has a rank of the step. */
 static bool has_rank(const struct judging *judging, const struct watch_node *node)
 {
-    const struct watch_sample *newest = watch_newest(node);
-
-    for (size_t k = 0; newest && k < newest->rank_count; k++)
-        if (newest->ranks[k].step == judging->watch->step && !has_ended(&newest->ranks[k]))
-            return true;
+    WATCH_EACH_RANK(judging->watch, node, rank)
+    if (!has_ended(rank))
+        return true;
     return false;
 }
 
@@ -334,18 +330,11 @@ static const struct watch_node *first_quiet(const struct judging *judging)
                : NULL;
 }
 
-static bool reads_or_writes(const struct watch_node *node, const struct watch_rank *rank)
-{
-    const struct watch_rank *before = watch_rank_before(node, rank);
-
-    return before && watch_rate(node, before->io_bytes, rank->io_bytes) > 1e5;
-}
-
 /* Whether the rank neither runs nor would on another machine, and waits for no file. */
-static bool is_idle_rank(const struct watch_node *node, const struct watch_rank *rank)
+static bool is_still(const struct watch_use *use)
 {
-    return watch_cpu_share(node, rank) < WATCH_IDLE_LIMIT &&
-           wanted_share(node, rank) < WATCH_BUSY_LIMIT && !reads_or_writes(node, rank);
+    return use->cpu < WATCH_IDLE_LIMIT && use->cpu + fmax(0, use->queued) < WATCH_BUSY_LIMIT &&
+           !reads_or_writes(use);
 }
 
 /* Whether data from others stays unread on the node: its ranks run or sleep outside of the
@@ -371,113 +360,123 @@ static struct text_line only_rank(const struct judging *judging, const struct wa
     return is_only ? rank_name(newest->ranks[0].rank) : text_line("%s", "");
 }
 
-/* Judges a job whose rails carry nothing, and of which no rank is known to be stopped. */
-void watch_judge_quiet(struct judging *judging)
+/* Returns the only node on which data stays unread, if it is so on less than half of the nodes;
+ * else the first of these; NULL: on no node, or on most. */
+static const struct watch_node *first_unread(const struct judging *judging)
 {
-    const struct watch_node *node = NULL;
-    const struct watch_rank *rank = NULL;
-    bool is_idle, is_outlier = outliers_find(judging, &node, &rank, &is_idle), is_still = true;
+    const struct watch_node *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = judging->watch->node_count; judging->silent == 0 && i-- > 0;)
+        if (does_not_read(&judging->watch->nodes[i])) {
+            first = &judging->watch->nodes[i];
+            count++;
+        }
+    return 2 * count < judging->watch->node_count ? first : NULL;
+}
+
+/* Whether no rank runs or would, on nodes that all send samples. */
+static bool is_job_still(const struct judging *judging)
+{
+    for (size_t i = 0; i < judging->watch->node_count; i++)
+        WATCH_EACH_RANK(judging->watch, &judging->watch->nodes[i], rank)
+        {
+            struct watch_use use = watch_use_of(&judging->watch->nodes[i], rank);
+
+            if (!is_still(&use))
+                return false;
+        }
+    return judging->silent == 0;
+}
+
+/* Judges a job whose rails have carried nothing for the time of a hang. */
+static void hang_judge(struct judging *judging)
+{
+    const struct watch_node *unread = first_unread(judging), *node;
+    struct outlier outlier = outlier_find(judging);
+    bool is_outlier = outlier.node != NULL, is_working = is_outlier && !outlier.is_idle,
+         is_still = is_job_still(judging);
     double waited_s = floor(judging->quiet_s);
-    struct text_line part = {""};
-    size_t unread = 0;
+    struct text_line part = is_outlier ? rank_name(outlier.rank) : (struct text_line){""};
 
-    for (size_t i = 0; i < judging->watch->node_count; i++) {
-        const struct watch_sample *newest = watch_newest(&judging->watch->nodes[i]);
-
-        is_still &= !watch_is_silent(judging->watch, &judging->watch->nodes[i]);
-        for (size_t k = 0; newest && k < newest->rank_count; k++)
-            is_still &= newest->ranks[k].step != judging->watch->step ||
-                        is_idle_rank(&judging->watch->nodes[i], &newest->ranks[k]);
-    }
-    if (judging->watch->node_count == 1) {
-        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
-                "a job on one node has no rails to tell by whether data moves");
-        return;
-    }
-    if (judging->uncounted > 0) {
-        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
-                "the RDMA ports of %zu nodes do not count bytes: whether data moves is not known",
-                judging->uncounted);
-        return;
-    }
-    if (judging->ready + judging->silent < judging->watch->node_count) {
-        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "collecting samples");
-        return;
-    }
-    if (judging->late > 0) {
-        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
-                "samples of %zu of %zu nodes are overdue, and no data moves on the others",
-                judging->late, judging->watch->node_count);
-        return;
-    }
-    if (judging->quiet_s < judging->patience_s) {
-        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
-                "no rail has carried data for %.0f s; a hang counts after %.0f s", waited_s,
-                judging->patience_s);
-        return;
-    }
-    for (size_t i = 0; judging->silent == 0 && i < judging->watch->node_count; i++)
-        if (does_not_read(&judging->watch->nodes[i]) && unread++ == 0)
-            node = &judging->watch->nodes[i];
-    if (unread > 0 && 2 * unread < judging->watch->node_count) {
-        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node->name, only_rank(judging, node).text,
+    node = is_outlier            ? outlier.node
+           : judging->silent > 0 ? gone_with_data(judging)
+                                 : first_quiet(judging);
+    if (unread)
+        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, unread->name,
+                only_rank(judging, unread).text,
                 "the job hangs: no rail has carried data for %.0f s, and %.0f bytes that others "
                 "sent to this node are not read",
-                waited_s, watch_newest(node)->unread_bytes);
-        return;
-    }
-    if (judging->busy && !is_still && (!is_outlier || is_idle)) {
+                waited_s, watch_newest(unread)->unread_bytes);
+    else if (judging->busy && !is_still && !is_working)
         FINDING(judging, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, NULL, "",
                 "no rail has carried data for %.0f s, but ranks on %s wait for processors: the "
                 "machine is busy",
                 waited_s, judging->busy);
-        return;
-    }
-    if (judging->moved == 0 && !is_still) {
+    else if (judging->moved == 0 && !is_still)
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
                 "ranks%s use processors, and no rail has carried data since the watch began, %.0f "
                 "s ago: computing and polling look the same",
                 judging->silent > 0 ? " may" : "", waited_s);
-        return;
-    }
-    if (is_outlier)
-        part = rank_name(rank->rank);
-    if (is_outlier && (judging->busy || reads_or_writes(node, rank))) {
+    else if (is_outlier && (judging->busy || outlier.reads_or_writes))
         FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part.text,
-                "rank %d %s for %.0f s and more, all others wait", rank->rank,
+                "rank %d %s for %.0f s and more, all others wait", outlier.rank,
                 judging->busy ? "works and waits for processors" : "reads or writes files",
                 waited_s);
-        return;
-    }
-    if (!is_outlier)
-        node = judging->silent > 0 ? gone_with_data(judging) : first_quiet(judging);
-    FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part.text,
-            "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
-            is_outlier && is_idle ? "this rank sleeps while all others work or poll"
-            : is_outlier          ? "this rank works while all others sleep"
-            : judging->silent > 0 && node
-                ? "since then this node sends no samples: it is frozen or cut off"
-            : judging->silent > 0 ? "it may wait for a node that sends no samples"
-            : node                ? "this node was the first without"
-                                  : "no rank or node differs from the others");
+    else
+        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part.text,
+                "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
+                is_working   ? "this rank works while all others sleep"
+                : is_outlier ? "this rank sleeps while all others work or poll"
+                : judging->silent > 0 && node
+                    ? "since then this node sends no samples: it is frozen or cut off"
+                : judging->silent > 0 ? "it may wait for a node that sends no samples"
+                : node                ? "this node was the first without"
+                                      : "no rank or node differs from the others");
+}
+
+/* Judges a job whose rails carry nothing, and of which no rank is known to be stopped. */
+void watch_judge_quiet(struct judging *judging)
+{
+    size_t count = judging->watch->node_count;
+
+    if (count > 1 && judging->uncounted == 0 && judging->ready + judging->silent >= count &&
+        judging->late == 0 && judging->quiet_s >= judging->patience_s)
+        hang_judge(judging);
+    else if (count == 1)
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "a job on one node has no rails to tell by whether data moves");
+    else if (judging->uncounted > 0)
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "the RDMA ports of %zu nodes do not count bytes: whether data moves is not known",
+                judging->uncounted);
+    else if (judging->ready + judging->silent < count)
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "collecting samples");
+    else if (judging->late > 0)
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "samples of %zu of %zu nodes are overdue, and no data moves on the others",
+                judging->late, count);
+    else
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "no rail has carried data for %.0f s; a hang counts after %.0f s",
+                floor(judging->quiet_s), judging->patience_s);
 }
 
 void watch_judge_outliers(struct judging *judging)
 {
-    const struct watch_node *node;
-    const struct watch_rank *rank;
-    bool is_idle;
+    struct outlier outlier = outlier_find(judging);
 
-    if (judging->ready < judging->watch->node_count ||
-        !outliers_find(judging, &node, &rank, &is_idle) || (judging->busy && is_idle))
+    if (judging->ready < judging->watch->node_count || !outlier.node ||
+        (judging->busy && outlier.is_idle))
         return;
-    FINDING(judging, judging->busy ? VERDICT_UNKNOWN : VERDICT_WARN, FAULT_RANK_STRAGGLES,
-            node->name, rank_name(rank->rank).text, "rank %d %s for %.0f s%s", rank->rank,
-            is_idle ? "sleeps while all others work or poll" : "works while all others sleep",
-            WATCH_RECENT_S,
-            judging->busy                 ? "; but it waits for processors: the machine is busy"
-            : reads_or_writes(node, rank) ? ": it reads or writes files"
-                                          : "");
+    FINDING(
+        judging, judging->busy ? VERDICT_UNKNOWN : VERDICT_WARN, FAULT_RANK_STRAGGLES,
+        outlier.node->name, rank_name(outlier.rank).text, "rank %d %s for %.0f s%s", outlier.rank,
+        outlier.is_idle ? "sleeps while all others work or poll" : "works while all others sleep",
+        WATCH_RECENT_S,
+        judging->busy             ? "; but it waits for processors: the machine is busy"
+        : outlier.reads_or_writes ? ": it reads or writes files"
+                                  : "");
 }
 
 /* Reports nodes with ranks whose rails carry nothing any more while others do. */
@@ -485,11 +484,10 @@ void watch_judge_quiet_nodes(struct judging *judging)
 {
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_node *node = &judging->watch->nodes[i];
-        double quiet_s =
-            isnan(node->quiet_since_s) ? 0 : judging->watch->now_s - node->quiet_since_s;
+        double quiet_s = watch_quiet_s(judging->watch, node);
 
         if (node->has_moved && has_rank(judging, node) && !watch_is_silent(judging->watch, node) &&
-            !watch_is_uncounted(node) && quiet_s > judging->patience_s)
+            quiet_s > judging->patience_s)
             FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, "",
                     "no rail of this node has carried data for %.0f s, others do", quiet_s);
     }

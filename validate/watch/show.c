@@ -22,16 +22,17 @@ static void add_share(struct table *table, double share)
 
 /* Adds the states of the node's ranks: "R", or "3R 1T" if they differ. */
 static void add_states(struct table *table, const struct watch *watch,
-                       const struct watch_sample *sample)
+                       const struct watch_node *node)
 {
     static const char states[] = "RSDTtZX";
     size_t kinds = 0, counts[sizeof states] = {0};
     char text[160] = "", number[24] = "";
 
-    for (size_t k = 0; k < sample->rank_count; k++) {
-        const char *at = strchr(states, sample->ranks[k].state);
+    WATCH_EACH_RANK(watch, node, rank)
+    {
+        const char *at = strchr(states, rank->state);
 
-        if (at && sample->ranks[k].step == watch->step)
+        if (at)
             kinds += counts[at - states]++ == 0;
     }
     for (size_t i = 0; i < sizeof states; i++) {
@@ -55,12 +56,11 @@ static void add_node(struct table *table, const struct watch *watch, const struc
         table_cells(table, "%s\tno sample yet\t\t\t\t", node->name);
         return;
     }
-    for (size_t k = 0; k < sample->rank_count; k++) {
-        if (sample->ranks[k].step != watch->step)
-            continue;
+    WATCH_EACH_RANK(watch, node, rank)
+    {
         ranks++;
-        cpu += watch_cpu_share(node, &sample->ranks[k]);
-        queued += watch_queued_share(node, &sample->ranks[k]);
+        cpu += watch_use_of(node, rank).cpu;
+        queued += watch_use_of(node, rank).queued;
     }
     for (size_t i = 0; i < sample->rail_count; i++) {
         double mbps = watch_rail_mbps(node, &sample->rails[i]);
@@ -71,7 +71,7 @@ static void add_node(struct table *table, const struct watch *watch, const struc
         text_join(rails, sizeof rails, "  ", "%s %s", sample->rails[i].name, text);
     }
     table_cells(table, "%s\t%zu", node->name, ranks);
-    add_states(table, watch, sample);
+    add_states(table, watch, node);
     add_share(table, ranks ? cpu / (double)ranks : NAN);
     add_share(table, ranks ? queued / (double)ranks : NAN);
     table_cells(table, "%s", rails);
@@ -112,15 +112,10 @@ static void print_figures(const struct watch *watch, const struct watch_node *no
                           FILE *stream)
 {
     const struct watch_sample *sample = watch_newest(node);
-    char part[64];
 
-    for (size_t k = 0; sample && k < sample->rank_count; k++) {
-        const struct watch_rank *rank = &sample->ranks[k];
-
-        snprintf(part, sizeof part, "rank %d", rank->rank);
-        if (rank->step == watch->step)
-            print_record(node, part, "cpu_share", watch_cpu_share(node, rank), "1", job, stream);
-    }
+    WATCH_EACH_RANK(watch, node, rank)
+    print_record(node, text_line("rank %d", rank->rank).text, "cpu_share",
+                 watch_use_of(node, rank).cpu, "1", job, stream);
     for (size_t i = 0; sample && i < sample->rail_count; i++)
         print_record(node, sample->rails[i].name, "traffic",
                      watch_rail_mbps(node, &sample->rails[i]), "Mb/s", job, stream);

@@ -51,6 +51,18 @@ const struct watch_rank *watch_rank_find(const struct watch_sample *sample, long
     return NULL;
 }
 
+const struct watch_rank *watch_rank_next(const struct watch *watch, const struct watch_node *node,
+                                         const struct watch_rank *rank)
+{
+    const struct watch_sample *newest = watch_newest(node);
+
+    for (size_t k = rank ? (size_t)(rank - newest->ranks) + 1 : 0; newest && k < newest->rank_count;
+         k++)
+        if (newest->ranks[k].step == watch->step)
+            return &newest->ranks[k];
+    return NULL;
+}
+
 const struct watch_rail *watch_rail_find(const struct watch_sample *sample, const char *name)
 {
     for (size_t i = 0; sample && i < sample->rail_count; i++)
@@ -67,24 +79,15 @@ double watch_rate(const struct watch_node *node, double before, double now)
     return seconds > 0 && now >= before ? (now - before) / seconds : NAN;
 }
 
-const struct watch_rank *watch_rank_before(const struct watch_node *node,
-                                           const struct watch_rank *rank)
+struct watch_use watch_use_of(const struct watch_node *node, const struct watch_rank *rank)
 {
-    return watch_rank_find(watch_recent(node), rank->step, rank->rank);
-}
+    const struct watch_rank *before = watch_rank_find(watch_recent(node), rank->step, rank->rank);
 
-double watch_cpu_share(const struct watch_node *node, const struct watch_rank *rank)
-{
-    const struct watch_rank *before = watch_rank_before(node, rank);
-
-    return before ? watch_rate(node, before->cpu_s, rank->cpu_s) : NAN;
-}
-
-double watch_queued_share(const struct watch_node *node, const struct watch_rank *rank)
-{
-    const struct watch_rank *before = watch_rank_before(node, rank);
-
-    return before ? watch_rate(node, before->queued_s, rank->queued_s) : NAN;
+    if (!before)
+        return (struct watch_use){NAN, NAN, NAN};
+    return (struct watch_use){watch_rate(node, before->cpu_s, rank->cpu_s),
+                              watch_rate(node, before->queued_s, rank->queued_s),
+                              watch_rate(node, before->io_bytes, rank->io_bytes)};
 }
 
 bool watch_is_uncounted(const struct watch_node *node)
