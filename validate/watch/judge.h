@@ -55,11 +55,10 @@ struct watch {
     bool is_patient; /* a hang ends the job: a rank that is stopped, or does not answer NCCL, fails
                         only after patience_s */
     long step;       /* the judged step: the newest of those with most ranks */
-    struct {         /* the last RAS answer of NCCL, and since when it is the same */
+    struct watch_ras { /* the last RAS answer of NCCL, and since when it is the same; NAN: none */
         size_t node;
-        double since_s, total;
+        double since_s, seen_s, total;
         int missing, behind;
-        double seen_s;
     } ras;
 };
 

@@ -61,6 +61,9 @@ double watch_silence_s(const struct watch *watch);
 /* Returns the sample of the age; 0 is the newest. NULL if there are not so many. */
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age);
 
+/* Returns the oldest sample kept; NULL if there are not two. */
+const struct watch_sample *watch_oldest(const struct watch_node *node);
+
 /* Returns the newest sample that is at least WATCH_RECENT_S older than the newest of all, or NULL.
  */
 const struct watch_sample *watch_sample_before(const struct watch_node *node);

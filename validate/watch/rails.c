@@ -62,13 +62,9 @@ static struct shares shares_of(const struct watch *watch, const char *name)
 
 static void errors_judge(struct judging *judging, const struct watch_node *node)
 {
-    const struct watch_sample *newest = watch_newest(node), *oldest;
-    size_t kept = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
+    const struct watch_sample *newest = watch_newest(node), *oldest = watch_oldest(node);
 
-    if (kept < 2)
-        return;
-    oldest = watch_sample_at(node, kept - 1);
-    for (size_t i = 0; i < newest->rail_count; i++) {
+    for (size_t i = 0; oldest && i < newest->rail_count; i++) {
         const struct watch_rail *rail = &newest->rails[i],
                                 *before = watch_rail_find(oldest, rail->name);
 

@@ -8,7 +8,7 @@
 
 /* Whether nothing moves for certain; unknown with one node, which uses no rails. missing: the node
  * that does not answer NCCL, and which may be the only one that sends no samples; or NULL. */
-static bool is_quiet_without(const struct judging *judging, const struct watch_node *missing)
+static bool is_quiet(const struct judging *judging, const struct watch_node *missing)
 {
     return judging->moving == 0 && judging->uncounted == 0 && judging->late == 0 &&
            judging->watch->node_count > 1 &&
@@ -16,15 +16,10 @@ static bool is_quiet_without(const struct judging *judging, const struct watch_n
             (judging->silent == 1 && missing && watch_is_silent(judging->watch, missing)));
 }
 
-static bool is_quiet(const struct judging *judging)
-{
-    return is_quiet_without(judging, NULL);
-}
-
 /* Whether nothing has moved for `seconds`; for patience_s if a hang ends the job. */
 static bool is_quiet_for(const struct judging *judging, double seconds)
 {
-    return is_quiet(judging) &&
+    return is_quiet(judging, NULL) &&
            judging->quiet_s >= (judging->watch->is_patient ? judging->patience_s : seconds);
 }
 
@@ -72,22 +67,10 @@ static enum condition condition_of(const struct judging *judging, const struct w
     return RUNNING;
 }
 
-/* Whether most ranks are in this condition: then it is no fault of one rank. */
-static bool is_common(const struct judging *judging, size_t count)
-{
-    return count > 1 && 2 * count > judging->ranks;
-}
-
 /* Returns how far apart two times may be that count as one; each is known only to an interval. */
 static double together_s(const struct judging *judging)
 {
     return WATCH_RECENT_S + 2 * judging->watch->interval_s;
-}
-
-/* Whether the rank existed until about when the traffic stopped. */
-static bool is_of_hang(const struct judging *judging, const struct watch_seen *rank)
-{
-    return rank->seen_s >= judging->watch->now_s - judging->quiet_s - together_s(judging);
 }
 
 /* Reports the condition of a rank. Ranks may end before others, or wait for files. That is no fault
@@ -113,10 +96,10 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
                                      : VERDICT_WARN,
             codes[condition], node->name, rank_name(rank->rank).text, "rank %d (pid %ld) %s%s",
             rank->rank, rank->pid, texts[condition],
-            is_quiet(judging)     ? "; nothing moves in the job"
-            : judging->moving > 0 ? "; the job goes on"
-            : judging->silent > 0 ? "; data may move on nodes that send no samples"
-                                  : "");
+            is_quiet(judging, NULL) ? "; nothing moves in the job"
+            : judging->moving > 0   ? "; the job goes on"
+            : judging->silent > 0   ? "; data may move on nodes that send no samples"
+                                    : "");
 }
 
 /* Judges all ranks of the step, also ended ones. */
@@ -132,14 +115,15 @@ void watch_judge_conditions(struct judging *judging)
             struct watch_seen *rank = &node->seen[k];
 
             rank->condition = (int)condition_of(judging, node, rank);
-            if (rank->condition == ENDED && !is_of_hang(judging, rank))
+            if (rank->condition == ENDED &&
+                rank->seen_s < judging->watch->now_s - judging->quiet_s - together_s(judging))
                 rank->condition = RUNNING; /* the others went on without it */
             counts[rank->condition]++;
         }
     }
-    /* the job may be suspended by Slurm, or ending */
+    /* no fault of one rank: the job may be suspended by Slurm, or ending */
     for (int condition = STOPPED; condition <= ENDED; condition++)
-        if (is_common(judging, counts[condition])) {
+        if (counts[condition] > 1 && 2 * counts[condition] > judging->ranks) {
             FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
                     "%zu of the job's ranks %s", counts[condition],
                     condition == STOPPED   ? "are stopped: is the job suspended?"
@@ -200,9 +184,9 @@ bool watch_judge_ras(struct judging *judging)
                                 *behind = node_of(judging, &comm->behind, &other);
         bool is_missing = comm->missing_count > 0 && missing && same_s >= WATCH_RAS_S,
              is_behind = comm->behind_count > 0 && behind && same_s >= judging->patience_s;
-        bool is_hung = is_quiet_for(judging, is_missing ? WATCH_RAS_S : judging->patience_s) ||
-                       (is_missing && is_quiet_without(judging, missing) &&
-                        judging->quiet_s >= judging->patience_s);
+        bool is_hung =
+            is_quiet_for(judging, is_missing ? WATCH_RAS_S : judging->patience_s) ||
+            (is_missing && is_quiet(judging, missing) && judging->quiet_s >= judging->patience_s);
         enum verdict verdict = is_hung ? VERDICT_FAIL : VERDICT_WARN;
         enum fault_code code = is_hung ? FAULT_RANK_HUNG : FAULT_RANK_STRAGGLES;
 

@@ -35,12 +35,18 @@ const struct watch_sample *watch_sample_before(const struct watch_node *node)
     return NULL;
 }
 
+const struct watch_sample *watch_oldest(const struct watch_node *node)
+{
+    size_t kept = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
+
+    return kept < 2 ? NULL : watch_sample_at(node, kept - 1);
+}
+
 const struct watch_sample *watch_recent(const struct watch_node *node)
 {
     const struct watch_sample *sample = watch_sample_before(node);
-    size_t oldest = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
 
-    return sample || oldest < 2 ? sample : watch_sample_at(node, oldest - 1);
+    return sample ? sample : watch_oldest(node);
 }
 
 const struct watch_rank *watch_rank_find(const struct watch_sample *sample, long step, int rank)
@@ -136,24 +142,17 @@ static double last_mbps(const struct watch_node *node)
 
 static void ras_note(struct watch *watch, size_t node, const struct ras *ras, double now_s)
 {
-    double total = 0;
-    int missing = 0, behind = 0;
+    struct watch_ras *last = &watch->ras, now = {.node = node, .since_s = now_s, .seen_s = now_s};
 
-    if (!ras->is_answered)
-        return;
     for (size_t i = 0; i < ras->comm_count; i++) {
-        total += ras->comms[i].total;
-        missing += ras->comms[i].missing_count;
-        behind += ras->comms[i].behind_count;
+        now.total += ras->comms[i].total;
+        now.missing += ras->comms[i].missing_count;
+        now.behind += ras->comms[i].behind_count;
     }
-    if (isnan(watch->ras.since_s) || total != watch->ras.total || missing != watch->ras.missing ||
-        behind != watch->ras.behind)
-        watch->ras.since_s = now_s;
-    watch->ras.node = node;
-    watch->ras.total = total;
-    watch->ras.missing = missing;
-    watch->ras.behind = behind;
-    watch->ras.seen_s = now_s;
+    if (!isnan(last->since_s) && now.total == last->total && now.missing == last->missing &&
+        now.behind == last->behind)
+        now.since_s = last->since_s;
+    *last = now;
 }
 
 /* Notes that a sample has the rank; if memory is out, it is not kept. */
@@ -173,28 +172,12 @@ static void rank_note(struct watch_node *node, const struct watch_rank *rank, do
         .step = rank->step, .rank = rank->rank, .pid = rank->pid, .seen_s = now_s};
 }
 
-/* Returns how long the node was silent before the sample of now_s; 0: it was not silent. */
-static double gap_s(const struct watch *watch, const struct watch_node *node, double now_s)
-{
-    double seconds = node->count > 0 ? now_s - node->times_s[(node->count - 1) % WATCH_WINDOW] : 0;
-
-    return seconds > watch_silence_s(watch) ? seconds : 0;
-}
-
-/* Does not count the silence as a pause: Slurm may have suspended the job and the step of the
- * watch. */
-static void gap_leave_out(struct watch *watch, size_t index, double seconds)
-{
-    watch->nodes[index].quiet_since_s += seconds; /* NAN stays so */
-    if (seconds > 0 && watch->ras.node == index)
-        watch->ras.since_s = NAN;
-}
-
 void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, double now_s)
 {
     struct watch_node *node = &watch->nodes[index];
     struct watch_sample *place = &node->window[node->count % WATCH_WINDOW];
-    double gap = gap_s(watch, node, now_s), mbps;
+    double last_s = node->count > 0 ? node->times_s[(node->count - 1) % WATCH_WINDOW] : now_s, mbps;
+    bool was_silent = now_s - last_s > watch_silence_s(watch);
 
     if (node->count > 0 && sample->time_s <= watch_newest(node)->time_s) {
         watch_sample_clear(sample); /* a duplicate */
@@ -207,14 +190,20 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     node->count++;
     for (size_t k = 0; k < place->rank_count; k++)
         rank_note(node, &place->ranks[k], now_s);
-    gap_leave_out(watch, index, gap);
-    ras_note(watch, index, &place->ras, now_s);
+    if (was_silent) {
+        /* no pause: Slurm may have suspended the job and the step of the watch */
+        node->quiet_since_s += now_s - last_s; /* NAN stays so */
+        if (watch->ras.node == index)
+            watch->ras.since_s = NAN;
+    }
+    if (place->ras.is_answered)
+        ras_note(watch, index, &place->ras, now_s);
     mbps = node->count < 2 ? NAN : last_mbps(node);
     if (isnan(mbps))
         return;
     if (mbps < WATCH_QUIET_MBPS) {
         if (isnan(node->quiet_since_s))
-            node->quiet_since_s = gap > 0 ? now_s : node->times_s[(node->count - 2) % WATCH_WINDOW];
+            node->quiet_since_s = was_silent ? now_s : last_s;
         return;
     }
     if (node->has_moved && now_s - node->quiet_since_s > node->longest_quiet_s)
