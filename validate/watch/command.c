@@ -91,14 +91,6 @@ static bool wait_until(double time_s)
     return true;
 }
 
-static bool has_rank_0(const struct watch_sample *sample)
-{
-    for (size_t i = 0; i < sample->rank_count; i++)
-        if (sample->ranks[i].rank == 0)
-            return true;
-    return false;
-}
-
 static int print_samples(const struct options *options)
 {
     const char *step = getenv("SLURM_STEP_ID");
@@ -111,12 +103,15 @@ static int print_samples(const struct options *options)
     for (bool goes_on = status == COMMAND_PASS; goes_on; next_s += options->interval_s) {
         struct watch_sample sample = {.time_s = clock_s()};
         char address[128];
+        bool has_rank_0 = false;
 
         snprintf(sample.node, sizeof sample.node, "%s", command_node(NULL, ""));
         goes_on = watch_read_ranks("", &job, &sample, address, sizeof address) == 0 &&
                   watch_read_rails("", &view.fabric, &sample) == 0;
         watch_read_flows(job.uid, &sample);
-        if (goes_on && has_rank_0(&sample) && clock_s() - asked_s > WATCH_RAS_S) {
+        for (size_t i = 0; i < sample.rank_count; i++)
+            has_rank_0 |= sample.ranks[i].rank == 0;
+        if (goes_on && has_rank_0 && clock_s() - asked_s > WATCH_RAS_S) {
             asked_s = clock_s();
             ras_query(address, job.uid, WATCH_RAS_DEADLINE_S, &sample.ras);
         }
@@ -200,7 +195,7 @@ static void tick(void *context)
     if ((options->is_once && !watching->verdict.is_settled) ||
         (options->until_hang && watching->verdict.verdict != VERDICT_FAIL))
         return;
-    if (!watch_has_samples(&watching->watch) && !watching->is_terminal && !options->is_once)
+    if (!watching->watch.has_samples && !watching->is_terminal && !options->is_once)
         return; /* the step is starting */
     if (options->is_once || options->as_json || watching->is_terminal ||
         is_new(&watching->verdict, &watching->shown))
@@ -299,7 +294,7 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
                                     .stop = &watching->stop},
                   &result, err);
     arguments_clear(&program);
-    if (rv == 0 && result.end != PROCESS_STOPPED && !watch_has_samples(&watching->watch))
+    if (rv == 0 && result.end != PROCESS_STOPPED && !watching->watch.has_samples)
         rv = error_set(err, "no sample of job %u: %s", options->job_id,
                        *result.error_line.text ? result.error_line.text : "its step has ended");
     return rv;

@@ -61,14 +61,6 @@ long watch_node_of(struct watch *watch, long task, const char *name)
     return named - watch->nodes;
 }
 
-bool watch_has_samples(const struct watch *watch)
-{
-    for (size_t i = 0; i < watch->node_count; i++)
-        if (watch->nodes[i].count > 0)
-            return true;
-    return false;
-}
-
 double watch_unheard_s(const struct watch *watch, const struct watch_node *node)
 {
     return watch->now_s -
@@ -207,20 +199,17 @@ static void silence_judge(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
 
-    if (judging->silent == 0)
-        return;
-    if (judging->silent > 1 && 2 * judging->silent > watch->node_count) {
+    if (judging->silent > 1 && 2 * judging->silent > watch->node_count)
         FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
                 "%zu of %zu nodes send no samples: the network to this host, or Slurm",
                 judging->silent, watch->node_count);
-        return;
-    }
-    for (size_t i = 0; i < watch->node_count; i++)
-        if (watch_is_silent(watch, &watch->nodes[i]))
-            FINDING(judging, VERDICT_UNKNOWN, FAULT_NODE_UNREACHABLE, watch->nodes[i].name, "",
-                    "the node sends no samples%s: it is frozen, cut off, or its step did not "
-                    "start",
-                    watch->nodes[i].count ? " any more" : "");
+    else
+        for (size_t i = 0; i < watch->node_count; i++)
+            if (watch_is_silent(watch, &watch->nodes[i]))
+                FINDING(judging, VERDICT_UNKNOWN, FAULT_NODE_UNREACHABLE, watch->nodes[i].name, "",
+                        "the node sends no samples%s: it is frozen, cut off, or its step did not "
+                        "start",
+                        watch->nodes[i].count ? " any more" : "");
 }
 
 /* ---------------------------------------------------------------- verdict */

@@ -51,6 +51,7 @@ struct watch {
     struct watch_node *nodes;
     size_t node_count;
     double interval_s, patience_s;
+    bool has_samples;      /* of any node */
     double began_s, now_s; /* now_s: of the newest verdict */
     bool is_patient; /* a hang ends the job: a rank that is stopped, or does not answer NCCL, fails
                         only after patience_s */
@@ -91,9 +92,6 @@ long watch_node_of(struct watch *watch, long task, const char *name);
 
 /* Adds a sample of the node, and takes over its memory: *sample is empty afterwards. */
 void watch_add(struct watch *watch, size_t node, struct watch_sample *sample, double now_s);
-
-/* Whether any node has sent a sample. */
-bool watch_has_samples(const struct watch *watch);
 
 void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdict);
 

@@ -206,40 +206,22 @@ int watch_read_ranks(const char *root, const struct watch_job *job, struct watch
     return rv;
 }
 
-#define AT(name) offsetof(struct counters, name)
-
-static bool lacks_any(const struct counters *counted, const size_t *offsets, size_t count)
+/* Returns the sum of the counters at these offsets; NAN if one of them could not be read. */
+static double sum_of(const struct counters *counted, const size_t *offsets, size_t count)
 {
-    bool lacks = false;
+    double sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        lacks |= counters_lacks(counted, offsets[i]);
-    return lacks;
+        sum += counters_lacks(counted, offsets[i])
+                   ? NAN
+                   : (double)*(const uint64_t *)(const void *)((const char *)counted + offsets[i]);
+    return sum;
 }
 
-static void count_bytes(const struct counters *counted, struct watch_rail *rail)
-{
-    static const size_t read[] = {AT(tx_bytes), AT(rx_bytes), AT(rdma_tx_bytes), AT(rdma_rx_bytes)};
-    bool is_unread = lacks_any(counted, read, sizeof read / sizeof *read);
-
-    rail->sent_bytes = is_unread ? NAN : (double)(counted->tx_bytes + counted->rdma_tx_bytes);
-    rail->received_bytes = is_unread ? NAN : (double)(counted->rx_bytes + counted->rdma_rx_bytes);
-    rail->is_partial = is_unread || counted->lacks_rdma_bytes;
-}
-
-static void count_faults(const struct counters *counted, struct watch_rail *rail)
-{
-    static const size_t read[] = {
-        AT(carrier_changes),   AT(link_downed),     AT(link_error_recovery),  AT(rx_crc_errors),
-        AT(tx_carrier_errors), AT(port_rcv_errors), AT(link_integrity_errors)};
-
-    rail->losses =
-        (double)(counted->carrier_changes + counted->link_downed + counted->link_error_recovery);
-    rail->errors = (double)(counted->rx_crc_errors + counted->tx_carrier_errors +
-                            counted->port_rcv_errors + counted->link_integrity_errors);
-    if (lacks_any(counted, read, sizeof read / sizeof *read))
-        rail->losses = rail->errors = NAN;
-}
+#define AT(name) offsetof(struct counters, name)
+#define SUM(counted, ...)                                                                          \
+    sum_of(counted, (const size_t[]){__VA_ARGS__},                                                 \
+           sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
 
 int watch_read_rails(const char *root, const struct fabric *fabric, struct watch_sample *sample)
 {
@@ -257,8 +239,16 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
         if (rail->nic && rail->nic->address_count > 0)
             snprintf(read->address, sizeof read->address, "%.*s",
                      (int)strcspn(rail->nic->addresses[0], "/"), rail->nic->addresses[0]);
-        count_bytes(&counted, read);
-        count_faults(&counted, read);
+        read->sent_bytes = SUM(&counted, AT(tx_bytes), AT(rdma_tx_bytes));
+        read->received_bytes = SUM(&counted, AT(rx_bytes), AT(rdma_rx_bytes));
+        if (isnan(read->sent_bytes + read->received_bytes))
+            read->sent_bytes = read->received_bytes = NAN;
+        read->is_partial = isnan(read->sent_bytes) || counted.lacks_rdma_bytes;
+        read->losses = SUM(&counted, AT(carrier_changes), AT(link_downed), AT(link_error_recovery));
+        read->errors = SUM(&counted, AT(rx_crc_errors), AT(tx_carrier_errors), AT(port_rcv_errors),
+                           AT(link_integrity_errors));
+        if (isnan(read->losses + read->errors))
+            read->losses = read->errors = NAN;
         sample->rail_count++;
     }
     return 0;

@@ -10,13 +10,6 @@
 #include "lib/base/grow.h"
 #include "lib/base/utf8.h"
 
-/* Each word is comma-separated fields; the first letter is its type. */
-#define RANK_FORMAT "r,%ld,%d,%ld,%c,%lf,%lf,%lf"
-#define RAIL_FORMAT "l,%63[^,],%63[^,],%lf,%lf,%lf,%lf,%d"
-#define FLOW_FORMAT "f,%63[^,],%63[^,],%lf,%lf"
-#define COMM_FORMAT                                                                                \
-    "c,%39[^,],%lf,%lf,%lf,%d,%d,%d,%63[^,],%ld,%d,%d,%63[^,],%ld" /* of struct ras_comm */
-
 void watch_sample_clear(struct watch_sample *sample)
 {
     free(sample->ranks);
@@ -75,7 +68,8 @@ void watch_sample_write(const struct watch_sample *sample, FILE *stream)
     fputc('\n', stream);
 }
 
-/* Parses one word into the sample. Returns 0, or -1 if it is of no known type or memory is out. */
+/* Parses one word, comma-separated fields of which the first is its type, into the sample. Returns
+ * 0, or -1 if it is of no known type or memory is out. */
 static int word_read(const char *text, struct watch_sample *sample)
 {
     struct watch_rank rank;
@@ -84,19 +78,22 @@ static int word_read(const char *text, struct watch_sample *sample)
     struct ras_comm comm;
     int is_dead, is_partial;
 
-    if (sscanf(text, RANK_FORMAT, &rank.step, &rank.rank, &rank.pid, &rank.state, &rank.cpu_s,
-               &rank.queued_s, &rank.io_bytes) == 7 &&
+    if (sscanf(text, "r,%ld,%d,%ld,%c,%lf,%lf,%lf", &rank.step, &rank.rank, &rank.pid, &rank.state,
+               &rank.cpu_s, &rank.queued_s, &rank.io_bytes) == 7 &&
         GROW(sample->ranks, sample->rank_count)) {
         sample->ranks[sample->rank_count++] = rank;
-    } else if (sscanf(text, RAIL_FORMAT, rail.name, rail.address, &rail.sent_bytes,
-                      &rail.received_bytes, &rail.losses, &rail.errors, &is_partial) == 7 &&
+    } else if (sscanf(text, "l,%63[^,],%63[^,],%lf,%lf,%lf,%lf,%d", rail.name, rail.address,
+                      &rail.sent_bytes, &rail.received_bytes, &rail.losses, &rail.errors,
+                      &is_partial) == 7 &&
                GROW(sample->rails, sample->rail_count)) {
         rail.is_partial = is_partial;
         sample->rails[sample->rail_count++] = rail;
-    } else if (sscanf(text, FLOW_FORMAT, flow.rail, flow.peer, &flow.bytes, &flow.mbps) == 4 &&
+    } else if (sscanf(text, "f,%63[^,],%63[^,],%lf,%lf", flow.rail, flow.peer, &flow.bytes,
+                      &flow.mbps) == 4 &&
                GROW(sample->flows, sample->flow_count)) {
         sample->flows[sample->flow_count++] = flow;
-    } else if (sscanf(text, COMM_FORMAT, comm.name, &comm.least, &comm.most, &comm.total, &is_dead,
+    } else if (sscanf(text, "c,%39[^,],%lf,%lf,%lf,%d,%d,%d,%63[^,],%ld,%d,%d,%63[^,],%ld",
+                      comm.name, &comm.least, &comm.most, &comm.total, &is_dead,
                       &comm.missing_count, &comm.missing.rank, comm.missing.host, &comm.missing.pid,
                       &comm.behind_count, &comm.behind.rank, comm.behind.host,
                       &comm.behind.pid) == 13 &&

@@ -108,24 +108,20 @@ static void print_record(const struct watch_node *node, const char *part, const 
                    "%s", "");
 }
 
-static void print_figures(const struct watch *watch, const struct watch_node *node, double job,
-                          FILE *stream)
-{
-    const struct watch_sample *sample = watch_newest(node);
-
-    WATCH_EACH_RANK(watch, node, rank)
-    print_record(node, text_line("rank %d", rank->rank).text, "cpu_share",
-                 watch_use_of(node, rank).cpu, "1", job, stream);
-    for (size_t i = 0; sample && i < sample->rail_count; i++)
-        print_record(node, sample->rails[i].name, "traffic",
-                     watch_rail_mbps(node, &sample->rails[i]), "Mb/s", job, stream);
-}
-
 void watch_print_records(const struct watch *watch, const struct watch_verdict *verdict,
                          unsigned job_id, FILE *stream)
 {
-    for (size_t i = 0; i < watch->node_count; i++)
-        print_figures(watch, &watch->nodes[i], job_id, stream);
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_node *node = &watch->nodes[i];
+        const struct watch_sample *sample = watch_newest(node);
+
+        WATCH_EACH_RANK(watch, node, rank)
+        print_record(node, text_line("rank %d", rank->rank).text, "cpu_share",
+                     watch_use_of(node, rank).cpu, "1", job_id, stream);
+        for (size_t k = 0; sample && k < sample->rail_count; k++)
+            print_record(node, sample->rails[k].name, "traffic",
+                         watch_rail_mbps(node, &sample->rails[k]), "Mb/s", job_id, stream);
+    }
     for (size_t i = 0; i < verdict->count || i == 0; i++) {
         struct watch_finding good = {.verdict = verdict->verdict};
         const struct watch_finding *finding = verdict->count ? &verdict->findings[i] : &good;

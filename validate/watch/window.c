@@ -188,6 +188,7 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     *sample = (struct watch_sample){0};
     node->times_s[node->count % WATCH_WINDOW] = now_s;
     node->count++;
+    watch->has_samples = true;
     for (size_t k = 0; k < place->rank_count; k++)
         rank_note(node, &place->ranks[k], now_s);
     if (was_silent) {
