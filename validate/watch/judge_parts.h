@@ -16,7 +16,8 @@ struct judging {
     size_t late;                        /* nodes whose next sample is overdue; they do not move */
     size_t ranks, moving, moved, ready; /* ranks; the others count nodes */
     size_t uncounted;                   /* nodes on which data may move uncounted */
-    double quiet_s;                     /* for how long no rail has carried data; 0: one may */
+    double quiet_s;                     /* for how long no rail has carried data; 0: one may,
+                                           and if a node is late or uncounted */
     double patience_s;
     const char *busy; /* a node whose ranks wait for processors, or NULL */
 };

@@ -81,13 +81,10 @@ static void errors_judge(struct judging *judging, const struct watch_node *node)
 void watch_judge_rails(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
-    const struct watch_sample *first = NULL;
+    const struct watch_sample *first = watch_newest(&watch->nodes[0]);
 
-    for (size_t i = 0; i < watch->node_count; i++) {
+    for (size_t i = 0; i < watch->node_count; i++)
         errors_judge(judging, &watch->nodes[i]);
-        if (!first)
-            first = watch_newest(&watch->nodes[i]);
-    }
     if (judging->ready < watch->node_count)
         return;
     for (size_t i = 0; first && i < first->rail_count; i++) {

@@ -10,8 +10,7 @@
  * that does not answer NCCL, and which may be the only one that sends no samples; or NULL. */
 static bool is_quiet(const struct judging *judging, const struct watch_node *missing)
 {
-    return judging->moving == 0 && judging->uncounted == 0 && judging->late == 0 &&
-           judging->watch->node_count > 1 &&
+    return judging->quiet_s > 0 && judging->watch->node_count > 1 &&
            (judging->silent == 0 ||
             (judging->silent == 1 && missing && watch_is_silent(judging->watch, missing)));
 }
@@ -90,12 +89,9 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
         (condition != STOPPED && (judging->quiet_s < judging->patience_s || judging->moved == 0 ||
                                   judging->silent > 0 || judging->watch->node_count == 1)))
         return;
-    FINDING(judging,
-            is_quiet_for(judging, 0) ? VERDICT_FAIL
-            : condition != STOPPED   ? VERDICT_UNKNOWN
-                                     : VERDICT_WARN,
-            codes[condition], node->name, rank_name(rank->rank).text, "rank %d (pid %ld) %s%s",
-            rank->rank, rank->pid, texts[condition],
+    FINDING(judging, is_quiet_for(judging, 0) ? VERDICT_FAIL : VERDICT_WARN, codes[condition],
+            node->name, rank_name(rank->rank).text, "rank %d (pid %ld) %s%s", rank->rank, rank->pid,
+            texts[condition],
             is_quiet(judging, NULL) ? "; nothing moves in the job"
             : judging->moving > 0   ? "; the job goes on"
             : judging->silent > 0   ? "; data may move on nodes that send no samples"
@@ -424,8 +420,8 @@ void watch_judge_quiet(struct judging *judging)
 {
     size_t count = judging->watch->node_count;
 
-    if (count > 1 && judging->uncounted == 0 && judging->ready + judging->silent >= count &&
-        judging->late == 0 && judging->quiet_s >= judging->patience_s)
+    if (count > 1 && judging->ready + judging->silent == count &&
+        judging->quiet_s >= judging->patience_s)
         hang_judge(judging);
     else if (count == 1)
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
