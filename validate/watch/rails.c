@@ -29,35 +29,38 @@ static double rail_share(const struct watch_node *node, const struct watch_rail 
     return median > WATCH_QUIET_MBPS ? watch_rail_mbps(node, rail) / median : NAN;
 }
 
-/* Of the rails of one name: the least share, the second least, and the number of nodes where the
- * rail carries as much as the others. */
-struct shares {
-    double least, next;
-    const struct watch_node *node, *next_node;
-    size_t good;
-};
-
-static struct shares shares_of(const struct watch *watch, const char *name)
+/* Reports the rail of the name on the node where it carries least of what the node's other rails
+ * do. */
+static void share_judge(struct judging *judging, const char *name)
 {
-    struct shares shares = {.least = INFINITY, .next = INFINITY};
+    const struct watch_node *worst = NULL, *second = NULL;
+    double least = INFINITY, next = INFINITY;
+    size_t good = 0; /* nodes where the rail carries as much as the others */
+    bool is_either;
 
-    for (size_t i = 0; i < watch->node_count; i++) {
-        const struct watch_node *node = &watch->nodes[i];
+    for (size_t i = 0; i < judging->watch->node_count; i++) {
+        const struct watch_node *node = &judging->watch->nodes[i];
         const struct watch_rail *rail = watch_rail_find(watch_newest(node), name);
         double share = rail ? rail_share(node, rail) : NAN;
 
-        shares.good += share > WATCH_RAIL_PEERS;
-        if (share < shares.least) {
-            shares.next = shares.least;
-            shares.next_node = shares.node;
-            shares.least = share;
-            shares.node = node;
-        } else if (share < shares.next) {
-            shares.next = share;
-            shares.next_node = node;
+        good += share > WATCH_RAIL_PEERS;
+        if (share < least) {
+            next = least;
+            second = worst;
+            least = share;
+            worst = node;
+        } else if (share < next) {
+            next = share;
+            second = node;
         }
     }
-    return shares;
+    is_either = next < 1.25 * least + 0.02;
+    if (least < WATCH_RAIL_LIMIT && good >= 2)
+        FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, worst->name, name,
+                "%s carries %.0f %% of what the node's other rails do, and on %zu nodes as much as "
+                "those%s%s",
+                name, 100 * least, good, is_either ? "; it may be the one of " : "",
+                is_either ? second->name : "");
 }
 
 static void errors_judge(struct judging *judging, const struct watch_node *node)
@@ -87,18 +90,8 @@ void watch_judge_rails(struct judging *judging)
         errors_judge(judging, &watch->nodes[i]);
     if (judging->ready < watch->node_count)
         return;
-    for (size_t i = 0; first && i < first->rail_count; i++) {
-        const char *name = first->rails[i].name;
-        struct shares shares = shares_of(watch, name);
-
-        if (shares.least < WATCH_RAIL_LIMIT && shares.good >= 2)
-            FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, shares.node->name, name,
-                    "%s carries %.0f %% of what the node's other rails do, and on %zu nodes as "
-                    "much as those%s%s",
-                    name, 100 * shares.least, shares.good,
-                    shares.next < 1.25 * shares.least + 0.02 ? "; it may be the one of " : "",
-                    shares.next < 1.25 * shares.least + 0.02 ? shares.next_node->name : "");
-    }
+    for (size_t i = 0; first && i < first->rail_count; i++)
+        share_judge(judging, first->rails[i].name);
 }
 
 /* ---------------------------------------------------------------- connections */

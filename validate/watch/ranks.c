@@ -273,14 +273,14 @@ static bool has_rank(const struct judging *judging, const struct watch_node *nod
  * NULL. */
 static const struct watch_node *gone_with_data(const struct judging *judging)
 {
-    for (size_t i = 0; judging->silent == 1 && i < judging->watch->node_count; i++) {
-        const struct watch_node *node = &judging->watch->nodes[i];
+    const struct watch *watch = judging->watch;
 
-        if (watch_is_silent(judging->watch, node))
-            return node->has_moved && fabs(watch_unheard_s(judging->watch, node) -
-                                           judging->quiet_s) <= together_s(judging)
-                       ? node
-                       : NULL;
+    for (size_t i = 0; judging->silent == 1 && i < watch->node_count; i++) {
+        const struct watch_node *node = &watch->nodes[i];
+
+        if (watch_is_silent(watch, node) && node->has_moved &&
+            fabs(watch_unheard_s(watch, node) - judging->quiet_s) <= together_s(judging))
+            return node;
     }
     return NULL;
 }
@@ -290,24 +290,20 @@ static const struct watch_node *gone_with_data(const struct judging *judging)
 static const struct watch_node *first_quiet(const struct judging *judging)
 {
     const struct watch_node *first = NULL;
-    double second_s = INFINITY;
+    double first_s = INFINITY, second_s = INFINITY;
 
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_node *node = &judging->watch->nodes[i];
 
         if (!node->has_moved || isnan(node->quiet_since_s) || !has_rank(judging, node))
             continue;
-        if (!first || node->quiet_since_s < first->quiet_since_s) {
-            second_s = first ? first->quiet_since_s : INFINITY;
+        second_s = fmin(second_s, fmax(first_s, node->quiet_since_s));
+        if (node->quiet_since_s < first_s) {
+            first_s = node->quiet_since_s;
             first = node;
-        } else if (node->quiet_since_s < second_s) {
-            second_s = node->quiet_since_s;
         }
     }
-    return first && isfinite(second_s) &&
-                   second_s - first->quiet_since_s > 2 * judging->watch->interval_s
-               ? first
-               : NULL;
+    return isfinite(second_s) && second_s - first_s > 2 * judging->watch->interval_s ? first : NULL;
 }
 
 /* Whether the rank neither runs nor would on another machine, and waits for no file. */
