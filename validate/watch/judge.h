@@ -19,8 +19,9 @@
  * unknown is whether a job on one node hangs, and whether ranks wait for a rank that has ended or
  * is blocked before the job has carried data. */
 
-/* Samples kept per node: those of twice WATCH_FLOWS_S at the shortest interval, 0.5 s. */
-enum { WATCH_WINDOW = 128 };
+/* Most samples kept per node: those of twice WATCH_FLOWS_S at the shortest interval, 0.5 s. What is
+ * older goes, but WATCH_LEAST samples stay. */
+enum { WATCH_WINDOW = 128, WATCH_LEAST = 64 };
 
 /* A rank, as in the last sample that had it. */
 struct watch_seen {
@@ -36,7 +37,7 @@ struct watch_node {
     long task;                                /* the task that sends its samples; -1: none yet */
     struct watch_sample window[WATCH_WINDOW]; /* sample i is in [i % WATCH_WINDOW] */
     double times_s[WATCH_WINDOW];             /* when each arrived, by clock_s() here */
-    size_t count;                             /* all samples so far */
+    size_t count, kept;                       /* all samples so far; the last that are kept */
     bool has_moved;                           /* its rails carried data since the watch began */
     double least_unread_bytes;                /* of samples while the rails carried data, else 0 */
     double quiet_since_s;                     /* its rails carry no data since then; NAN: they do.

@@ -15,9 +15,7 @@ double watch_silence_s(const struct watch *watch)
 
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age)
 {
-    return age < node->count && age < WATCH_WINDOW
-               ? &node->window[(node->count - 1 - age) % WATCH_WINDOW]
-               : NULL;
+    return age < node->kept ? &node->window[(node->count - 1 - age) % WATCH_WINDOW] : NULL;
 }
 
 const struct watch_sample *watch_newest(const struct watch_node *node)
@@ -37,9 +35,7 @@ const struct watch_sample *watch_sample_before(const struct watch_node *node)
 
 const struct watch_sample *watch_oldest(const struct watch_node *node)
 {
-    size_t kept = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
-
-    return kept < 2 ? NULL : watch_sample_at(node, kept - 1);
+    return node->kept < 2 ? NULL : watch_sample_at(node, node->kept - 1);
 }
 
 const struct watch_sample *watch_recent(const struct watch_node *node)
@@ -188,6 +184,10 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     *sample = (struct watch_sample){0};
     node->times_s[node->count % WATCH_WINDOW] = now_s;
     node->count++;
+    node->kept += node->kept < WATCH_WINDOW;
+    while (node->kept > WATCH_LEAST &&
+           place->time_s - watch_oldest(node)->time_s > 2 * WATCH_FLOWS_S)
+        watch_sample_clear(&node->window[(node->count - node->kept--) % WATCH_WINDOW]);
     watch->has_samples = true;
     for (size_t k = 0; k < place->rank_count; k++)
         rank_note(node, &place->ranks[k], now_s);

@@ -645,6 +645,9 @@ static void test_stragglers(void)
     job_begin(20);
     nodes[0].losses = 1;
     finds_after(2, "warn link_errors n1 eth1", "a rail whose link was lost is named");
+    nodes[0].losses = 0;
+    finds_after(120, "warn link_errors n1 eth1", "... for two minutes");
+    finds_after(10, "pass", "... and not longer");
 
     job_begin(0);
     nodes[1].is_unread = true;
