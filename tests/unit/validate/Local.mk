@@ -234,7 +234,8 @@ tests_unit_validate_command_doctor_nodes_t_SOURCES = tests/unit/validate/command
 	validate/command/print.c
 tests_unit_validate_command_doctor_nodes_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_SLURMPLUGINDIR=\"/\"
 tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
-	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make,--wrap=process_run,--wrap=user_find,--wrap=connect
+	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make,--wrap=process_run,--wrap=user_find \
+	-Wl,--wrap=connect,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=socket
 tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
 	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c validate/slurm/undo/journal.c

@@ -22,6 +22,17 @@ struct transports {
     char of_rail[INVENTORY_NICS][64]; /* "rc_mlx5 ud_mlx5" */
 };
 
+static bool is_rdma(const struct rail *rail)
+{
+    return rail->port && fabric_class_is_rdma(rail->class);
+}
+
+/* Returns the device by which the battery measures the rail; NULL: UCX has none for its class. */
+static const char *device_of(const struct rail *rail)
+{
+    return is_rdma(rail) ? rail->name : rail->nic ? rail->nic->name : NULL;
+}
+
 /* Adds a transport, "tcp/eth1", to the rail that the battery would measure by it. */
 static void take_transport(const char *line, bool is_error, void *context)
 {
@@ -32,10 +43,9 @@ static void take_transport(const char *line, bool is_error, void *context)
 
     for (size_t i = 0; !is_error && device && i < transports->fabric->rail_count; i++) {
         const struct rail *rail = &transports->fabric->rails[i];
-        bool is_rdma = rail->port && fabric_class_is_rdma(rail->class);
-        const char *name = is_rdma || !rail->nic ? rail->name : rail->nic->name;
+        const char *name = device_of(rail);
 
-        if (is_tcp != is_rdma && strcmp(device + 1, name) == 0)
+        if (name && is_tcp != is_rdma(rail) && strcmp(device + 1, name) == 0)
             text_join(transports->of_rail[i], sizeof transports->of_rail[i], " ", "%.*s", length,
                       line);
     }
@@ -70,7 +80,8 @@ enum verdict doctor_look_transports(const struct doctor_site *site, char found[D
 {
     const struct fabric *fabric = site->fabric;
     struct transports transports = {.fabric = fabric};
-    char missing[DOCTOR_FOUND] = "";
+    char missing[DOCTOR_FOUND] = "", unserved[DOCTOR_FOUND] = "";
+    enum verdict verdict;
     struct error err;
 
     if (*site->root || fabric->rail_count == 0)
@@ -83,24 +94,43 @@ enum verdict doctor_look_transports(const struct doctor_site *site, char found[D
             text_join(found, DOCTOR_FOUND, ", ", "%s on %s", transports.of_rail[i],
                       fabric->rails[i].name);
         else if (rail_is_up(&fabric->rails[i]))
-            text_join(missing, sizeof missing, " ", "%s", fabric->rails[i].name);
+            text_join(device_of(&fabric->rails[i]) ? missing : unserved, DOCTOR_FOUND, " ",
+                      "%s (%s)", fabric->rails[i].name, fabric_class_name(fabric->rails[i].class));
     if (*missing)
         return FOUND(VERDICT_FAIL, "UCX has no transport for %s", missing);
-    return *found ? VERDICT_PASS : FOUND(VERDICT_SKIP, "no rail is up");
+    verdict = *found ? VERDICT_PASS : VERDICT_SKIP;
+    if (*unserved)
+        text_join(found, DOCTOR_FOUND, "; ", "not measured, as UCX is not for it: %s", unserved);
+    return *found ? verdict : FOUND(VERDICT_SKIP, "no rail is up");
 }
 
 /* ---------------------------------------------------------------- ports */
 
-/* Connects to the address, at most for DOCTOR_REACH_S. Returns 0 or errno. */
-static int address_connect(const struct addrinfo *address)
+/* Connects to the addresses until one answers, for DOCTOR_REACH_S in all. Returns 0 if one accepted
+ * or refused, else the errno of the first; -1 with errno if this host has no socket for any. */
+static int addresses_reach(const struct addrinfo *addresses)
 {
-    const struct timeval limit = {.tv_sec = DOCTOR_REACH_S};
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), reason;
+    long count = 0, limit_us;
+    struct timeval limit;
+    int reason = -1;
 
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* also of connect() */
-    reason = connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
-    close(fd);
-    return reason == EINPROGRESS ? ETIMEDOUT : reason;
+    for (const struct addrinfo *each = addresses; each; each = each->ai_next)
+        count++;
+    limit_us = DOCTOR_REACH_S * 1000000L / count;
+    limit = (struct timeval){limit_us / 1000000, limit_us % 1000000};
+    for (; addresses && reason != 0; addresses = addresses->ai_next) {
+        int fd = socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (fd < 0)
+            continue;
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* also of connect() */
+        if (connect(fd, addresses->ai_addr, addresses->ai_addrlen) == 0 || errno == ECONNREFUSED)
+            reason = 0;
+        else if (reason < 0)
+            reason = errno == EINPROGRESS ? ETIMEDOUT : errno;
+        close(fd);
+    }
+    return reason;
 }
 
 /* Sets name to the node after this one in the list of the step, or to "". */
@@ -132,7 +162,7 @@ static long port_choose(void)
  * or reports another error. Opens no port itself: root listens nowhere. */
 enum verdict doctor_look_ports(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *address = NULL;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *addresses = NULL;
     char name[256], port[16];
     int reason;
 
@@ -140,11 +170,15 @@ enum verdict doctor_look_ports(const struct doctor_site *site, char found[DOCTOR
     if (*site->root || !*name)
         return FOUND(VERDICT_SKIP, "no other node to connect to");
     snprintf(port, sizeof port, "%ld", port_choose());
-    if (getaddrinfo(name, port, &hints, &address) != 0 || !address)
+    if (getaddrinfo(name, port, &hints, &addresses) != 0)
         return FOUND(VERDICT_SKIP, "the name %s has no address on this host", name);
-    reason = address_connect(address);
-    freeaddrinfo(address);
-    if (reason == 0 || reason == ECONNREFUSED)
+    reason = addresses_reach(addresses);
+    if (reason < 0)
+        text_put(found, DOCTOR_FOUND, "this host has no socket for %s: %m", name);
+    freeaddrinfo(addresses);
+    if (reason < 0)
+        return VERDICT_UNKNOWN;
+    if (reason == 0)
         return FOUND(VERDICT_PASS, "the next node can be reached");
     return FOUND(VERDICT_WARN, "TCP port %s of %s cannot be reached: %s", port, name,
                  strerror(reason));

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,32 +209,109 @@ static void looks_for_transports(void)
     offered = no_verbs;
     found[0] = '\0';
     is_int(doctor_look_transports(&site, found), VERDICT_FAIL, "without verbs for a RoCE port");
-    is_str(found, "UCX has no transport for mlx5_0:1", "... the port is named");
+    is_str(found, "UCX has no transport for mlx5_0:1 (RoCE v2)", "... the port is named");
     offered = NULL;
     is_int(doctor_look_transports(&site, found), VERDICT_UNKNOWN, "a program that fails");
     is_str(found, "muster-links --transports failed: UCX: no memory", "... is no fault of UCX");
+    fabric.rails[2] =
+        (struct rail){.name = "rdmap16s27:1", .port = &port, .class = FABRIC_EFA, .gid_index = -1};
+    offered = no_verbs;
+    found[0] = '\0';
+    is_int(doctor_look_transports(&site, found), VERDICT_PASS,
+           "an EFA port, for which UCX has no module that could be installed");
+    is_str(found, "tcp on eth1; not measured, as UCX is not for it: rdmap16s27:1 (EFA)",
+           "... is named as not measured");
+    fabric.rails[0].nic = &nics[1];
+    found[0] = '\0';
+    is_int(doctor_look_transports(&site, found), VERDICT_SKIP,
+           "... alone there is nothing to test");
 }
 
-static int connect_errno;
+static int connect_errno[2]; /* of the IPv4 address of the next node, and of the IPv6 one */
+static bool has_sockets[2];
+
+static int of_address(int family)
+{
+    return family == AF_INET6;
+}
+
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **addresses)
+{
+    static struct sockaddr ends[2] = {{.sa_family = AF_INET}, {.sa_family = AF_INET6}};
+    static struct addrinfo found[2] = {
+        {.ai_family = AF_INET, .ai_addr = &ends[0], .ai_next = &found[1]},
+        {.ai_family = AF_INET6, .ai_addr = &ends[1]}};
+
+    (void)service, (void)hints;
+    *addresses = found;
+    return strcmp(node, "n2") == 0 ? 0 : EAI_NONAME;
+}
+
+void __wrap_freeaddrinfo(struct addrinfo *addresses)
+{
+    (void)addresses;
+}
+
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol)
+{
+    if (has_sockets[of_address(family)])
+        return __real_socket(family, type, protocol);
+    errno = EAFNOSUPPORT;
+    return -1;
+}
 
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
-    (void)fd, (void)address, (void)length;
-    errno = connect_errno;
-    return connect_errno ? -1 : 0;
+    (void)fd, (void)length;
+    errno = connect_errno[of_address(address->sa_family)];
+    return errno ? -1 : 0;
 }
 
 /* What connecting to the next node ends with, and the verdict. */
 static void looks_for_ports(void)
 {
     static const struct {
-        int reason;
+        int reason[2];
+        bool has_sockets[2];
         enum verdict verdict;
-        const char *what;
-    } cases[] = {{ECONNREFUSED, VERDICT_PASS, "a port that nothing listens at can be reached"},
-                 {0, VERDICT_PASS, "... and one where something does"},
-                 {EINPROGRESS, VERDICT_WARN, "packets that a firewall drops get a warning"},
-                 {EHOSTUNREACH, VERDICT_WARN, "... and those that it rejects"}};
+        const char *found, *what;
+    } cases[] = {{{ECONNREFUSED, EHOSTUNREACH},
+                  {true, true},
+                  VERDICT_PASS,
+                  "can be reached",
+                  "a port that nothing listens at can be reached"},
+                 {{0, EHOSTUNREACH},
+                  {true, true},
+                  VERDICT_PASS,
+                  "can be reached",
+                  "... and one where something does"},
+                 {{ENETUNREACH, ECONNREFUSED},
+                  {true, true},
+                  VERDICT_PASS,
+                  "can be reached",
+                  "... also by the second address of the node"},
+                 {{0, ECONNREFUSED},
+                  {false, true},
+                  VERDICT_PASS,
+                  "can be reached",
+                  "... if this host has no socket for the first"},
+                 {{EINPROGRESS, ENETUNREACH},
+                  {true, true},
+                  VERDICT_WARN,
+                  "of n2 cannot be reached: Connection timed out",
+                  "packets that a firewall drops get a warning"},
+                 {{EHOSTUNREACH, 0},
+                  {true, false},
+                  VERDICT_WARN,
+                  "of n2 cannot be reached: No route to host",
+                  "... and those that it rejects"},
+                 {{0, 0},
+                  {false, false},
+                  VERDICT_UNKNOWN,
+                  "this host has no socket for n2: Address family not supported by protocol",
+                  "a host without a socket says nothing about the node"}};
     struct doctor_site site = {.root = ""};
     char found[DOCTOR_FOUND] = "";
 
@@ -243,12 +321,15 @@ static void looks_for_ports(void)
     setenv("SLURMD_NODENAME", "n1", 1);
     setenv("SLURM_STEP_NODELIST", "n1", 1);
     is_int(doctor_look_ports(&site, found), VERDICT_SKIP, "... nor in a step of one node");
-    setenv("SLURM_STEP_NODELIST", "localhost,n1", 1);
+    setenv("SLURM_STEP_NODELIST", "n[1-2]", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        connect_errno = cases[i].reason;
+        memcpy(connect_errno, cases[i].reason, sizeof connect_errno);
+        memcpy(has_sockets, cases[i].has_sockets, sizeof has_sockets);
         is_int(doctor_look_ports(&site, found), cases[i].verdict, "%s", cases[i].what);
+        has_str(found, cases[i].found, "... in words");
     }
-    has_str(found, "of localhost cannot be reached: No route to host", "... with the reason");
+    setenv("SLURM_STEP_NODELIST", "n1,n3", 1);
+    is_int(doctor_look_ports(&site, found), VERDICT_SKIP, "... nor does a name without an address");
 }
 
 int main(void)
