@@ -421,6 +421,10 @@ int history_add(const char *path, const struct history_run *run, const struct hi
         if (!is_done) {
             is_double = sqlite3_errcode(database) == SQLITE_CONSTRAINT;
             database_failed(database, path, &why);
+            sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+            /* else the database is damaged */
+            is_double = is_double &&
+                        !database_run(database, "SELECT 1 FROM runs WHERE run = ?", run->run, NAN);
         }
     }
     if (is_done)

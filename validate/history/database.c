@@ -225,6 +225,17 @@ sqlite3 *database_open(const char *path, struct error *err)
     return database;
 }
 
+sqlite3 *database_empty(void)
+{
+    sqlite3 *database =
+        database_connect(":memory:", ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL);
+
+    if (!database || sqlite3_exec(database, schema, NULL, NULL, NULL) == SQLITE_OK)
+        return database;
+    sqlite3_close(database);
+    return NULL;
+}
+
 /* Returns the flags to open a database for reading. If our own process was killed while it wrote,
  * SQLite must first roll back its journal, which needs READWRITE. A journal of another user could
  * change our pages and have root remove any file. */

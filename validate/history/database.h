@@ -58,6 +58,9 @@ sqlite3 *database_connect(const char *file, const char *path, int flags, struct 
  * 0600). Returns NULL with err, also if the file is not muster's or has another schema. */
 sqlite3 *database_open(const char *path, struct error *err);
 
+/* Opens a new database in memory, with the tables. Returns NULL if memory is out. */
+sqlite3 *database_empty(void);
+
 enum database_file {
     DATABASE_NONE, /* no file, or an empty one */
     DATABASE_THERE,
@@ -142,9 +145,9 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 bool spill_waits(const char *path);
 
 /* Adds the waiting runs, the oldest first, and removes their files. A file without a complete run,
- * or whose run the database refuses, is renamed; one that cannot be read or belongs to another user
- * is left there. All are reported on standard error. Returns 0, or -1 with err: then nothing else
- * should be added either. */
+ * or whose run also an empty database refuses, is renamed; one that cannot be read or belongs to
+ * another user is left there. All are reported on standard error. Returns 0, or -1 with err: then
+ * nothing else should be added either. */
 int spill_take_in(sqlite3 *database, const char *path, struct error *err);
 
 #endif

@@ -128,9 +128,36 @@ static void mark_broken(const char *waiting, const char *why)
             rename(waiting, broken) == 0 ? "renamed to" : "cannot be renamed to", broken);
 }
 
-/* Whether the query failed by what the file contains: the next run, or a retry, cannot help. */
-static bool is_of_contents(int code)
+/* Adds the run of a waiting file, unless it exists. Returns SQLITE_OK, or another code with err. */
+static int add(sqlite3 *database, const char *uri, struct error *err)
 {
+    double there = 0;
+    int code = SQLITE_OK;
+
+    if (!database_run(database, "ATTACH ? AS waiting", uri, NAN) ||
+        sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
+        !database_value(
+            database, "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)",
+            &there) ||
+        (there == 0 && !copy(database)) ||
+        sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+        code = sqlite3_errcode(database);
+        error_set(err, "%s", sqlite3_errmsg(database));
+        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    }
+    sqlite3_exec(database, "DETACH waiting", NULL, NULL, NULL);
+    return code;
+}
+
+/* Whether an empty database refuses the run, too, by what the file contains. Else a database that
+ * refuses it is damaged. */
+static bool is_refused(const char *uri, struct error *why)
+{
+    sqlite3 *empty = database_empty();
+    int code = empty ? add(empty, uri, why) : SQLITE_NOMEM;
+
+    sqlite3_close(empty);
+    error_prefix(why, "cannot be added");
     return code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH ||
            code == SQLITE_TOOBIG;
 }
@@ -141,31 +168,18 @@ static int take_in(sqlite3 *database, const char *path, const char *waiting, str
 {
     char uri[3 * PATH];
     struct error why = {""};
-    double there = 0;
-    int result = 0;
 
     if (!database_uri(waiting, "mode=ro", uri, sizeof uri))
         return error_set(err, "%s: path too long", waiting);
-    if (!database_run(database, "ATTACH ? AS waiting", uri, NAN))
-        return access(waiting, F_OK) == 0 ? database_failed(database, waiting, err) : 0;
-    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
-        !database_value(
-            database, "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)",
-            &there) ||
-        (there == 0 && !copy(database)) ||
-        sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
-        if (is_of_contents(sqlite3_errcode(database)))
-            error_set(&why, "cannot be added: %s", sqlite3_errmsg(database));
-        else
-            result = database_failed(database, path, err);
-        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
-    }
-    sqlite3_exec(database, "DETACH waiting", NULL, NULL, NULL);
-    if (*why.text)
-        mark_broken(waiting, why.text);
-    else if (result == 0)
+    if (add(database, uri, err) == SQLITE_OK) {
         unlink(waiting);
-    return result;
+    } else if (access(waiting, F_OK) == 0) {
+        error_prefix(err, "%s", path);
+        if (!is_refused(uri, &why))
+            return -1;
+        mark_broken(waiting, why.text);
+    }
+    return 0;
 }
 
 static int take_in_file(sqlite3 *database, const char *path, const char *waiting, struct error *err)

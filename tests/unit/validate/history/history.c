@@ -545,17 +545,17 @@ static void test_bad_databases(void)
 static void test_refused_runs(void)
 {
     const char *path = path_in("refusing.db");
-    char name[192], broken[192], text[300];
+    char name[192], broken[192];
 
-    add_run(path_in("source.db"), "s1", 100, VERDICT_PASS, VERDICT_PASS);
     for (const char *at = "pq"; *at; at++) {
         snprintf(name, sizeof name, "%s.%c.waiting", path, *at);
-        snprintf(text, sizeof text, "VACUUM INTO '%s'", name);
-        execute(path_in("source.db"), text);
+        add_run(name, "s1", 100, VERDICT_PASS, VERDICT_PASS);
         execute(name, *at == 'p' ? "DROP INDEX nodes_of_run; CREATE TABLE copied AS SELECT * FROM"
                                    " nodes; DROP TABLE nodes; CREATE TABLE nodes AS SELECT * FROM"
                                    " copied UNION ALL SELECT * FROM copied"
-                                 : "ALTER TABLE runs DROP COLUMN status");
+                                 : "CREATE TABLE copied AS SELECT run, cluster, level, dry_run,"
+                                   " time, seconds FROM runs; DROP TABLE runs; ALTER TABLE copied"
+                                   " RENAME TO runs");
     }
     is_int(add_run(path, "s2", 200, VERDICT_PASS, VERDICT_PASS), 0,
            "waiting runs that are refused do not stop the next run (%s)", err.text);
@@ -564,6 +564,30 @@ static void test_refused_runs(void)
         snprintf(broken, sizeof broken, "%s.%c.waiting.broken", path, *at);
         ok(access(broken, F_OK) == 0, "... %c is renamed to broken", *at);
     }
+}
+
+/* Waiting runs outlive a database whose damage refuses them: an index that has the nodes of no row,
+ * a table that is lost. */
+static void waits_for_a_new_database(const char *name, const char *damage)
+{
+    char path[192], waiting[192], aside[192];
+
+    snprintf(path, sizeof path, "%s", path_in(name));
+    snprintf(waiting, sizeof waiting, "%s.w.waiting", path);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    add_run(path, "h", 100, VERDICT_PASS, VERDICT_PASS);
+    add_run(waiting, "w", 200, VERDICT_PASS, VERDICT_PASS);
+    execute(path, damage);
+    is_int(add_run(path, "x", 300, VERDICT_PASS, VERDICT_PASS), 1,
+           "a run waits if the damaged database refuses the one that waits (%s)", err.text);
+    ok(access(waiting, F_OK) == 0, "... which is not renamed");
+    unlink(waiting);
+    is_int(add_run(path, "y", 400, VERDICT_PASS, VERDICT_PASS), 1,
+           "... nor is it lost if the database refuses it alone (%s)", err.text);
+    rename(path, aside);
+    is_int(add_run(path, "z", 500, VERDICT_PASS, VERDICT_PASS), 0, "a new database is made");
+    is_int(count_rows(path, "SELECT count(*) FROM runs WHERE run IN ('x', 'y', 'z')"), 3,
+           "... with all of them");
 }
 
 /* Returns what is printed on standard error while a run is added. */
@@ -918,6 +942,8 @@ int main(void)
     test_codes();
     test_bad_databases();
     test_refused_runs();
+    waits_for_a_new_database("index.db", "CREATE UNIQUE INDEX lost ON nodes (node)");
+    waits_for_a_new_database("table.db", "DROP TABLE records");
     names_waiting_files_of_other_users();
     test_locked();
     test_waiting_at_once();
