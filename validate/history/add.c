@@ -203,7 +203,7 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
 {
 #define INSERT(best)                                                                               \
     "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?)"                                                \
-    " ON CONFLICT DO UPDATE SET value = " best "(value, excluded.value)"
+    " ON CONFLICT (node, part, metric, run) DO UPDATE SET value = " best "(value, excluded.value)"
     sqlite3_stmt *most = database_prepare(database, INSERT("max")),
                  *least = database_prepare(database, INSERT("min"));
     bool is_done = most && least;
