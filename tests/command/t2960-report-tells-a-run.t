@@ -201,6 +201,8 @@ n3 2026-11-26 16:20 no fact
 n[1-2] 2026-11-26 13:33 kernel: 6.1 -> 6.2' 'what changed on nodes since they last passed'
 is "$(report -c "$dir/changes.conf" "$dir/c4.jsonl" | sed -n '/^NODES/,/^$/p')" "$(sed -n '/^NODES/,/^$/p' <<<"$text")" \
     '... also in a report of a file'
+unlike "$(report -c "$dir/changes.conf" <(sed 's/17957300/17957350/; s/"c4"/"c9"/; s/"6\.2"/"6.7"/' "$dir/c4.jsonl"))" \
+    'LAST GOOD RUN' '... but not of a run whose facts the history does not have'
 report -c "$dir/changes.conf" -f html -r c4 -o "$dir/changes.html"
 is "$(grep -A2 '^"changes"' "$dir/changes.html")" '"changes":{"n1":{"run":"c1","since":1795700000,"list":[["kernel","6.1","6.2"]]},
 "n2":{"run":"c1","since":1795700000,"list":[["kernel","6.1","6.2"]]},

@@ -151,48 +151,69 @@ static int runs_of_a_node(size_t nodes)
 
 struct change_filler {
     struct past_filler *filler;
-    const struct survey_past *good;
+    const struct survey_past **good; /* of each span: the last good run */
+    const struct history_span *spans;
+    size_t next; /* the first span without a change so far */
 };
+
+static void change_add(struct change_filler *changes, const struct survey_change *change, size_t at)
+{
+    struct survey_change added = *change;
+
+    added.node = changes->good[at]->node;
+    added.run = changes->good[at]->run;
+    added.since = changes->good[at]->time;
+    if (survey_add_change(changes->filler->survey, &added) != 0)
+        changes->filler->has_memory = false;
+    changes->next = at + 1;
+}
 
 static void change_take(const struct history_change *change, void *context)
 {
-    struct change_filler *filler = context;
-    struct survey_change added = {.node = change->node,
-                                  .run = filler->good->run,
-                                  .since = filler->good->time,
-                                  .fact = change->fact,
-                                  .before = change->before,
-                                  .after = change->after};
+    struct change_filler *changes = context;
+    size_t at = (size_t)(change->span - changes->spans);
 
-    if (survey_add_change(filler->filler->survey, &added) != 0)
-        filler->filler->has_memory = false;
+    while (changes->next < at)
+        change_add(changes, &(struct survey_change){.fact = ""}, changes->next);
+    change_add(changes,
+               &(struct survey_change){
+                   .fact = change->fact, .before = change->before, .after = change->after},
+               at);
 }
 
-/* Adds what changed on a node from its last good run to this one. past: its runs, the newest first.
- * That nothing changed is known only if the history has this run, and thus its facts. */
-static int changes_find(struct past_filler *filler, const char *path,
-                        const struct survey_past *past, size_t count, struct error *err)
+/* Adds what changed on nodes that did not pass from the last good run of each to this one. Only if
+ * the history has this run, it has its facts. */
+static int changes_find(struct past_filler *filler, const char *path, struct error *err)
 {
     const struct survey *survey = filler->survey;
-    double now = isnan(survey->end) ? INFINITY : survey->end;
-    bool is_stored = false;
-    int changes;
+    struct history_span *spans = calloc(survey->node_count + 1, sizeof *spans);
+    const struct survey_past **good = calloc(survey->node_count + 1, sizeof *good);
+    struct change_filler changes = {filler, good, spans, 0};
+    struct history_run run;
+    char text[192];
+    size_t count = 0;
+    int rv = history_run_find(path, survey->run, &run, text, err);
 
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(past[i].run, survey->run) == 0) {
-            now = past[i].time;
-            is_stored = true;
-        }
-    for (; count > 0 && !(past->time < now && past->verdict == VERDICT_PASS); count--)
-        past++;
-    if (count == 0)
-        return 0;
-    changes = history_changes(path, past->node, past->time, now, change_take,
-                              &(struct change_filler){filler, past}, err);
-    if (changes == 0 && is_stored)
-        change_take(&(struct history_change){.node = past->node},
-                    &(struct change_filler){filler, past});
-    return changes;
+    filler->has_memory = spans && good;
+    for (size_t i = 0; rv > 0 && spans && good && i < survey->past_count; i++) {
+        const struct survey_past *past = &survey->past[i];
+        long node = survey_node(survey, past->node);
+
+        if (strcmp(run.run, survey->run) != 0 || node < 0 ||
+            survey->nodes[node].verdict < VERDICT_WARN || past->time >= run.time ||
+            past->verdict != VERDICT_PASS ||
+            (count > 0 && strcmp(good[count - 1]->node, past->node) == 0))
+            continue;
+        good[count] = past;
+        spans[count++] = (struct history_span){past->node, past->time, run.time};
+    }
+    if (count > 0)
+        rv = history_changes(path, spans, count, change_take, &changes, err);
+    while (rv >= 0 && changes.next < count)
+        change_add(&changes, &(struct survey_change){.fact = ""}, changes.next);
+    free(spans);
+    free(good);
+    return rv;
 }
 
 int report_past(struct survey *survey, const char *path, struct error *err)
@@ -201,16 +222,8 @@ int report_past(struct survey *survey, const char *path, struct error *err)
     int rv = history_nodes_past(path, survey->cluster, runs_of_a_node(survey->node_count),
                                 past_take, &filler, err);
 
-    for (size_t i = 0, next; rv >= 0 && filler.has_memory && i < survey->past_count; i = next) {
-        const struct survey_past *past = &survey->past[i];
-        long node = survey_node(survey, past->node);
-
-        for (next = i + 1; next < survey->past_count; next++)
-            if (strcmp(survey->past[next].node, past->node) != 0)
-                break;
-        if (node >= 0 && survey->nodes[node].verdict >= VERDICT_WARN)
-            rv = changes_find(&filler, path, past, next - i, err);
-    }
+    if (rv > 0 && filler.has_memory)
+        rv = changes_find(&filler, path, err);
     if (rv >= 0 && !filler.has_memory)
         rv = error_set(err, "%s: no memory", path);
     return rv < 0 ? -1 : 0;

@@ -94,16 +94,24 @@ int history_points(const char *path, const char *node, const char *part, int mos
                    void (*each)(const struct history_point *point, void *context), void *context,
                    struct error *err);
 
+/* Two times of a node; node NULL: of all nodes whose facts were known at both. */
+struct history_span {
+    const char *node;
+    double then, now;
+};
+
 /* A changed fact of a node. fact: "kernel", "eth1 mtu". */
 struct history_change {
+    const struct history_span *span;
     const char *node, *fact;
     double time;
     const char *before, *after; /* NULL: it did not have the fact */
 };
 
-/* Calls each() for the differences between the node's facts as known at two times, by fact and
- * values, then node; node NULL: of all nodes whose facts were known at both. */
-int history_changes(const char *path, const char *node, double then, double now,
+/* Calls each() for the differences between the facts as known at the two times of each span, span
+ * by span, by fact and values, then node. Either all spans have a node, or the only one has none.
+ */
+int history_changes(const char *path, const struct history_span *spans, size_t count,
                     void (*each)(const struct history_change *change, void *context), void *context,
                     struct error *err);
 

@@ -202,41 +202,46 @@ int history_points(const char *path, const char *node, const char *part, int mos
     return database_end(&rows, err);
 }
 
-int history_changes(const char *path, const char *node, double then, double now,
+int history_changes(const char *path, const struct history_span *spans, size_t count,
                     void (*each)(const struct history_change *change, void *context), void *context,
                     struct error *err)
 {
     /* the newest value of each node and fact at both times; a node without facts at the first time
      * has not changed */
-    static const char known_of_all[] = "WITH known AS (SELECT node, fact, time, value FROM facts)";
-    static const char known_of_one[] = "WITH known AS (SELECT node, fact, time, value FROM facts"
-                                       " WHERE node = (SELECT id FROM texts WHERE text = ?1))";
-    struct database_rows rows;
-    char query[1280];
+#define CHANGES(known)                                                                             \
+    "WITH known AS (SELECT node, fact, time, value FROM facts" known                               \
+    "), newest AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?3"        \
+    " GROUP BY node, fact),"                                                                       \
+    " older AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?2"           \
+    " GROUP BY node, fact)"                                                                        \
+    " SELECT n.text, f.text, newest.time, b.text, a.text FROM newest"                              \
+    " LEFT JOIN older ON older.node = newest.node AND older.fact = newest.fact"                    \
+    " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"                       \
+    " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"            \
+    " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"           \
+    " ORDER BY f.text, b.text, a.text, n.text"
+    struct database_rows rows = database_query(
+        path,
+        count > 0 && spans->node ? CHANGES(" WHERE node = (SELECT id FROM texts WHERE text = ?1)")
+                                 : CHANGES(""),
+        err);
+#undef CHANGES
+    sqlite3_stmt *statement = rows.statement;
 
-    snprintf(query, sizeof query, "%s%s", node ? known_of_one : known_of_all,
-             ", newest AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?3"
-             " GROUP BY node, fact),"
-             " older AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?2"
-             " GROUP BY node, fact)"
-             " SELECT n.text, f.text, newest.time, b.text, a.text FROM newest"
-             " LEFT JOIN older ON older.node = newest.node AND older.fact = newest.fact"
-             " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"
-             " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"
-             " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
-             " ORDER BY f.text, b.text, a.text, n.text");
-    rows = database_query(path, query, err);
-    database_bind_text(rows.statement, 1, node);
-    sqlite3_bind_double(rows.statement, 2, then);
-    sqlite3_bind_double(rows.statement, 3, now);
-    while (database_next(&rows))
-        each(
-            &(struct history_change){.node = database_text(rows.statement, 0),
-                                     .fact = database_text(rows.statement, 1),
-                                     .time = sqlite3_column_double(rows.statement, 2),
-                                     .before = (const char *)sqlite3_column_text(rows.statement, 3),
-                                     .after = (const char *)sqlite3_column_text(rows.statement, 4)},
-            context);
+    for (size_t i = 0; i < count && statement && rows.status == SQLITE_DONE; i++) {
+        database_bind_text(statement, 1, spans[i].node);
+        sqlite3_bind_double(statement, 2, spans[i].then);
+        sqlite3_bind_double(statement, 3, spans[i].now);
+        while (database_next(&rows))
+            each(&(struct history_change){.span = &spans[i],
+                                          .node = database_text(statement, 0),
+                                          .fact = database_text(statement, 1),
+                                          .time = sqlite3_column_double(statement, 2),
+                                          .before = (const char *)sqlite3_column_text(statement, 3),
+                                          .after = (const char *)sqlite3_column_text(statement, 4)},
+                 context);
+        sqlite3_reset(statement);
+    }
     return database_end(&rows, err);
 }
 

@@ -201,8 +201,9 @@ static int diff_facts(struct diff *diff, struct error *err)
     int result;
 
     table_heading(&diff->table, "NODES\tFACT\tBEFORE\tAFTER");
-    result = history_changes(diff->path, diff->node, diff->then.time, diff->now.time, take_change,
-                             diff, err);
+    result = history_changes(diff->path,
+                             &(struct history_span){diff->node, diff->then.time, diff->now.time}, 1,
+                             take_change, diff, err);
     if (!diff->is_out_of_memory)
         report_fact(diff);
     hostlist_clear(&diff->folded);

@@ -191,8 +191,9 @@ static int print_changes(const char *path, const char *node, int runs, bool as_j
         result = error_set(err, "no memory for %d runs", runs);
     table_heading(&steps.table, "SINCE\tCHANGED");
     for (size_t i = 0; i + 1 < steps.count && result >= 0; i++)
-        result = history_changes(path, node, steps.times[i + 1], steps.times[i], add_change, &steps,
-                                 err);
+        result =
+            history_changes(path, &(struct history_span){node, steps.times[i + 1], steps.times[i]},
+                            1, add_change, &steps, err);
     if (result >= 0)
         result = history_marks(path, node, add_mark, &steps, err);
     table_end(&steps.table, stdout, "\n");

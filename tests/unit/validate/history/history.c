@@ -194,6 +194,12 @@ static void add_change(const struct history_change *change, void *context)
               change->time);
 }
 
+static int changes(const char *path, const char *node, double then, double now)
+{
+    return history_changes(path, &(struct history_span){node, then, now}, 1, add_change, NULL,
+                           &err);
+}
+
 static struct history_figure query_figure(const char *path, const char *metric,
                                           const char *firmware)
 {
@@ -257,14 +263,23 @@ static void test_figures(void)
            "n1 eth1 sends f09 80;",
            "... each with its newest runs");
     seen_text[0] = '\0';
-    is_int(history_changes(path, NULL, 1001, 1008, add_change, NULL, &err), 1, "changes are read");
+    is_int(changes(path, NULL, 1001, 1008), 1, "changes are read");
     is_str(seen_text, "n1 cmdline quiet>quiet iommu=pt @1008;", "... between two runs");
     seen_text[0] = '\0';
-    history_changes(path, "n1", 1007, 1009, add_change, NULL, &err);
+    changes(path, "n1", 1007, 1009);
     is_str(seen_text, "n1 cmdline quiet>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
            "... a fact may disappear");
-    is_int(history_changes(path, NULL, 500, 1009, add_change, NULL, &err), 0,
-           "a fact that was unknown before has not changed");
+    seen_text[0] = '\0';
+    is_int(history_changes(path,
+                           (const struct history_span[]){
+                               {"n1", 1001, 1008}, {"n7", 1001, 1009}, {"n1", 1007, 1009}},
+                           3, add_change, NULL, &err),
+           3, "several spans are read at once");
+    is_str(seen_text,
+           "n1 cmdline quiet>quiet iommu=pt @1008;n1 cmdline quiet>- @1009;"
+           "n1 eth1 firmware 1.0>2.0 @1009;",
+           "... one after the other");
+    is_int(changes(path, NULL, 500, 1009), 0, "a fact that was unknown before has not changed");
 }
 
 static int count_rows(const char *path, const char *query)
@@ -306,7 +321,7 @@ static void test_forgetting(void)
            "... removes runs older than that before the previous run");
     is_int(count_rows(path, "SELECT count(*) FROM figures"), 21, "... and their figures");
     seen_text[0] = '\0';
-    history_changes(path, "n1", 1008, 1010, add_change, NULL, &err);
+    changes(path, "n1", 1008, 1010);
     is_str(seen_text, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
            "... but keeps facts that are still valid");
 }
