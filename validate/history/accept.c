@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,13 +11,11 @@
 static int is_known(const char *path, const char *node, const char *part, struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT 1 WHERE CASE WHEN ?2 IS NULL THEN EXISTS (SELECT 1 FROM nodes WHERE node = ?1)"
         " ELSE EXISTS (SELECT 1 FROM figures WHERE node = ?1 AND part = ?2) END",
-        err);
+        "tt", node, part);
 
-    database_bind_text(rows.statement, 1, node);
-    database_bind_text(rows.statement, 2, part);
     while (database_next(&rows))
         ;
     return database_end(&rows, err);
@@ -27,20 +24,12 @@ static int is_known(const char *path, const char *node, const char *part, struct
 static int mark_add(sqlite3 *database, const char *path, const char *test, const char *node,
                     const char *part, const char *why, double now, struct error *err)
 {
-    sqlite3_stmt *statement =
-        database_prepare(database, "INSERT INTO records (time, suite, test, node, part, message)"
-                                   " VALUES (?1, 'history', ?5, ?2, ?3, ?4)");
-    int rv = 0;
-
-    sqlite3_bind_double(statement, 1, now);
-    database_bind_text(statement, 2, node);
-    database_bind_text(statement, 3, part);
-    database_bind_text(statement, 4, why);
-    database_bind_text(statement, 5, test);
-    if (!database_insert(statement))
-        rv = database_failed(database, path, err);
-    sqlite3_finalize(statement);
-    return rv;
+    return database_run(database,
+                        "INSERT INTO records (time, suite, test, node, part, message)"
+                        " VALUES (?1, 'history', ?5, ?2, ?3, ?4)",
+                        "ntttt", now, node, part, why, test)
+               ? 0
+               : database_failed(database, path, err);
 }
 
 int history_accept(const char *path, const char *node, const char *part, const char *why,
@@ -77,7 +66,7 @@ int history_revoke(const char *path, const struct hostlist *nodes, double now, s
     database = database_open(path, err);
     if (!database)
         return -1;
-    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    if (!database_run(database, "BEGIN IMMEDIATE", ""))
         rv = database_failed(database, path, err);
     now = now > 0 ? now : database_now(database);
     for (size_t i = 0; i < nodes->count && rv == 0; i++) {
@@ -85,10 +74,10 @@ int history_revoke(const char *path, const struct hostlist *nodes, double now, s
         (void)database_run(database,
                            "DELETE FROM records WHERE node = ? AND suite = 'history' AND test ="
                            " 'revoke'",
-                           nodes->names[i], NAN);
+                           "t", nodes->names[i]);
         rv = mark_add(database, path, "revoke", nodes->names[i], NULL, NULL, now, err);
     }
-    if (rv == 0 && sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+    if (rv == 0 && !database_run(database, "COMMIT", ""))
         rv = database_failed(database, path, err);
     if (rv == 0)
         copy_renew(database, path);

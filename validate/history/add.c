@@ -11,20 +11,9 @@
 
 static bool add_run(sqlite3 *database, const struct history_run *run, double now)
 {
-    sqlite3_stmt *statement =
-        database_prepare(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)");
-    bool is_done;
-
-    database_bind_text(statement, 1, run->run);
-    database_bind_text(statement, 2, run->cluster);
-    database_bind_text(statement, 3, run->level);
-    sqlite3_bind_int(statement, 4, run->is_dry_run);
-    sqlite3_bind_double(statement, 5, now);
-    database_bind_number(statement, 6, run->seconds);
-    sqlite3_bind_int(statement, 7, run->status);
-    is_done = database_insert(statement);
-    sqlite3_finalize(statement);
-    return is_done;
+    return database_run(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", "tttinni",
+                        run->run, run->cluster, run->level, run->is_dry_run, now, run->seconds,
+                        run->status);
 }
 
 static bool add_nodes(sqlite3 *database, const struct history_run *run, double now,
@@ -42,20 +31,11 @@ static bool add_nodes(sqlite3 *database, const struct history_run *run, double n
     is_done = statement && fingerprints && names && name_index_build(names, count, &index) == 0;
     if (is_done)
         history_fingerprints(records, &index, fingerprints);
-    for (size_t i = 0; is_done && i < count; i++) {
-        database_bind_text(statement, 1, run->run);
-        database_bind_text(statement, 2, nodes[i].node);
-        sqlite3_bind_double(statement, 3, now);
-        database_bind_text(statement, 4, run->level);
-        database_bind_text(statement, 5, verdict_name(nodes[i].verdict));
-        database_bind_text(statement, 6, nodes[i].test);
-        database_bind_text(statement, 7, nodes[i].part);
-        database_bind_text(statement, 8, nodes[i].message);
-        database_bind_text(statement, 9, nodes[i].certified_until);
-        database_bind_number(statement, 10, nodes[i].rail_mbps);
-        sqlite3_bind_int64(statement, 11, (sqlite3_int64)fingerprints[i]);
-        is_done = database_insert(statement);
-    }
+    for (size_t i = 0; is_done && i < count; i++)
+        is_done = database_insert(statement, "ttnttttttnl", run->run, nodes[i].node, now,
+                                  run->level, verdict_name(nodes[i].verdict), nodes[i].test,
+                                  nodes[i].part, nodes[i].message, nodes[i].certified_until,
+                                  nodes[i].rail_mbps, (sqlite3_int64)fingerprints[i]);
     sqlite3_finalize(statement);
     name_index_clear(&index);
     free(names);
@@ -148,24 +128,11 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
             !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record) &&
             !is_of_job(record) && !is_of_stage(record))
             continue;
-        database_bind_text(statement, 1, run->run);
-        database_bind_number(statement, 2, record->time);
-        database_bind_text(statement, 3, record->suite);
-        database_bind_text(statement, 4, record->test);
-        database_bind_text(statement, 5, record->metric);
-        database_bind_text(statement, 6, record->node);
-        database_bind_text(statement, 7, record->part);
-        database_bind_text(statement, 8, record->peer);
-        database_bind_number(statement, 9, record->value);
-        database_bind_text(statement, 10, record->unit);
-        database_bind_number(statement, 11, record->limit);
-        database_bind_text(statement, 12, record->limit_source);
-        database_bind_text(statement, 13, verdict_name(record->verdict));
-        database_bind_text(statement, 14, record->message);
-        database_bind_text(statement, 15, record_code_name(record));
-        database_bind_number(statement, 16, record->job);
-        database_bind_number(statement, 17, record->user);
-        is_done = database_insert(statement);
+        is_done = database_insert(
+            statement, "tnttttttntnttttnn", run->run, record->time, record->suite, record->test,
+            record->metric, record->node, record->part, record->peer, record->value, record->unit,
+            record->limit, record->limit_source, verdict_name(record->verdict), record->message,
+            record_code_name(record), record->job, record->user);
     }
     sqlite3_finalize(statement);
     return is_done;
@@ -176,13 +143,8 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
 static bool add_figure(sqlite3_stmt *statement, const char *run, const char *node,
                        const char *metric, const struct record *record)
 {
-    sqlite3_bind_text(statement, 1, node ? node : "", -1, SQLITE_TRANSIENT); /* part of the key */
-    sqlite3_bind_text(statement, 2, record->part, -1, SQLITE_TRANSIENT);
-    database_bind_text(statement, 3, metric);
-    database_bind_text(statement, 4, run);
-    sqlite3_bind_double(statement, 5, record->value);
-    database_bind_text(statement, 6, record->unit);
-    return database_insert(statement);
+    return database_insert(statement, "kkttnt", node ? node : "", record->part, metric, run,
+                           record->value, record->unit);
 }
 
 /* Adds the bandwidth of each rail: its worse direction, as in the judgement. */
@@ -193,7 +155,7 @@ static bool add_worse_directions(sqlite3 *database, const char *run)
         " s.unit FROM figures s JOIN figures r ON r.node = s.node AND r.part = s.part"
         " AND r.run = s.run AND r.metric = 'receives' WHERE s.run = ?1 AND s.metric = 'sends'";
 
-    return database_run(database, query, run, NAN);
+    return database_run(database, query, "t", run);
 }
 
 /* Adds the figures. A rail's figure is its best with any partner, which excludes faults of the
@@ -233,30 +195,26 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
 
 bool database_take_facts(sqlite3 *database, double time)
 {
-    static const char *const queries[] = {
+    static const char queries[] =
         "INSERT INTO facts SELECT t.node, t.fact, ?1, t.value FROM reported t WHERE t.value IS NOT"
         " (SELECT value FROM facts f WHERE f.node = t.node AND f.fact = t.fact"
-        " ORDER BY f.time DESC LIMIT 1)",
+        " ORDER BY f.time DESC LIMIT 1);"
         "INSERT INTO facts SELECT f.node, f.fact, ?1, NULL FROM"
         " (SELECT node, fact, value, row_number() OVER (PARTITION BY node, fact ORDER BY time DESC)"
         " AS nth FROM facts WHERE node IN (SELECT node FROM reported)) f"
         " WHERE f.nth = 1 AND f.value NOT NULL AND NOT EXISTS"
-        " (SELECT 1 FROM reported t WHERE t.node = f.node AND t.fact = f.fact)",
-    };
-    bool is_done = true;
+        " (SELECT 1 FROM reported t WHERE t.node = f.node AND t.fact = f.fact)";
 
-    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++)
-        is_done = database_run(database, queries[i], NULL, time);
-    return is_done;
+    return database_run(database, queries, "n", time);
 }
 
 bool database_clear_reported(sqlite3 *database)
 {
-    return sqlite3_exec(database,
+    return database_run(database,
                         "CREATE TEMP TABLE IF NOT EXISTS reported (node INTEGER, fact INTEGER,"
                         " value INTEGER, PRIMARY KEY (node, fact)) WITHOUT ROWID;"
                         "DELETE FROM reported",
-                        NULL, NULL, NULL) == SQLITE_OK;
+                        "");
 }
 
 /* Returns the ID of the text, and adds the text if needed; -1 on failure. */
@@ -265,14 +223,13 @@ static sqlite3_int64 text_number(sqlite3 *database, sqlite3_stmt *find, sqlite3_
 {
     sqlite3_int64 found = -1;
 
-    sqlite3_bind_text(find, 1, text, -1, SQLITE_TRANSIENT);
+    database_bind(find, "k", text);
     if (sqlite3_step(find) == SQLITE_ROW)
         found = sqlite3_column_int64(find, 0);
     sqlite3_reset(find);
     if (found >= 0)
         return found;
-    sqlite3_bind_text(add, 1, text, -1, SQLITE_TRANSIENT);
-    return database_insert(add) ? sqlite3_last_insert_rowid(database) : -1;
+    return database_insert(add, "k", text) ? sqlite3_last_insert_rowid(database) : -1;
 }
 
 static bool add_facts(sqlite3 *database, double now, const struct records *records)
@@ -297,11 +254,8 @@ static bool add_facts(sqlite3 *database, double now, const struct records *recor
         numbers[0] = text_number(database, find, add, record->node);
         numbers[1] = text_number(database, find, add, fact);
         numbers[2] = text_number(database, find, add, record->message);
-        for (int k = 0; k < 3; k++) {
-            is_done = is_done && numbers[k] >= 0;
-            sqlite3_bind_int64(insert, k + 1, numbers[k]);
-        }
-        is_done = is_done && database_insert(insert);
+        is_done = numbers[0] >= 0 && numbers[1] >= 0 && numbers[2] >= 0 &&
+                  database_insert(insert, "lll", numbers[0], numbers[1], numbers[2]);
     }
     sqlite3_finalize(find);
     sqlite3_finalize(add);
@@ -322,19 +276,15 @@ bool database_add(sqlite3 *database, const struct history_run *run, double now,
 /* Removes what is older, except facts that are still current. */
 static bool forget(sqlite3 *database, double before)
 {
-    static const char *const queries[] = {
-        "DELETE FROM records WHERE run IN (SELECT run FROM runs WHERE time < ?1)",
-        "DELETE FROM figures WHERE run IN (SELECT run FROM runs WHERE time < ?1)",
-        "DELETE FROM nodes WHERE time < ?1",
-        ("DELETE FROM facts WHERE time < ?1 AND EXISTS (SELECT 1 FROM facts f WHERE f.node ="
-         " facts.node AND f.fact = facts.fact AND f.time > facts.time AND f.time <= ?1)"),
-        "DELETE FROM runs WHERE time < ?1",
-    };
-    bool is_done = true;
+    static const char queries[] =
+        "DELETE FROM records WHERE run IN (SELECT run FROM runs WHERE time < ?1);"
+        "DELETE FROM figures WHERE run IN (SELECT run FROM runs WHERE time < ?1);"
+        "DELETE FROM nodes WHERE time < ?1;"
+        "DELETE FROM facts WHERE time < ?1 AND EXISTS (SELECT 1 FROM facts f WHERE f.node ="
+        " facts.node AND f.fact = facts.fact AND f.time > facts.time AND f.time <= ?1);"
+        "DELETE FROM runs WHERE time < ?1";
 
-    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++)
-        is_done = database_run(database, queries[i], NULL, before);
-    return is_done;
+    return database_run(database, queries, "n", before);
 }
 
 /* Removes the records for the matrix that add_records() has kept for older runs. */
@@ -344,7 +294,7 @@ static bool forget_pairs(sqlite3 *database)
         "DELETE FROM records WHERE run IN (SELECT run FROM runs ORDER BY time DESC LIMIT 10"
         " OFFSET ?1) AND verdict IN ('none', 'pass') AND test IN ('links', 'net.topology')";
 
-    return database_run(database, query, NULL, RUNS_WITH_PAIRS);
+    return database_run(database, query, "i", RUNS_WITH_PAIRS);
 }
 
 /* Removes the names of a campaign's nodes, which each run has, from all but its newest run:
@@ -357,8 +307,6 @@ static bool forget_campaign_names(sqlite3 *database, const struct history_run *r
         " AND test = 'campaign' AND part = ?1 AND message NOT NULL AND run IN"
         " (SELECT run FROM runs WHERE run <> ?2 AND cluster IS ?3 AND time <= ?4)";
     const char *campaign = NULL;
-    sqlite3_stmt *statement;
-    bool is_done;
 
     for (size_t i = 0; i < records->count && !campaign; i++) {
         const struct record *record = RECORD_AT(records, i);
@@ -366,16 +314,8 @@ static bool forget_campaign_names(sqlite3 *database, const struct history_run *r
         if (is_of_campaign(record) && record->message)
             campaign = record->part;
     }
-    if (!campaign || run->is_dry_run)
-        return true;
-    statement = database_prepare(database, query);
-    database_bind_text(statement, 1, campaign);
-    database_bind_text(statement, 2, run->run);
-    database_bind_text(statement, 3, run->cluster);
-    sqlite3_bind_double(statement, 4, now);
-    is_done = database_insert(statement);
-    sqlite3_finalize(statement);
-    return is_done;
+    return !campaign || run->is_dry_run ||
+           database_run(database, query, "tttn", campaign, run->run, run->cluster, now);
 }
 
 /* Returns since when runs are kept. A run's age counts from now, or from the newest stored run if
@@ -386,19 +326,12 @@ static double kept_since(sqlite3 *database, double now, double keep_s)
     static const char query[] =
         "SELECT older FROM (SELECT max(time) AS older FROM runs WHERE time < ?1),"
         " (SELECT min(time) AS newer FROM runs WHERE time >= ?1) WHERE newer - older > ?2";
-    sqlite3_stmt *statement;
-    double before = NAN, since;
+    double newest = now;
 
-    if (!database_value(database, "SELECT time FROM runs ORDER BY time DESC LIMIT 1", &before))
-        return now - keep_s;
-    since = fmin(now, before) - keep_s;
-    statement = database_prepare(database, query);
-    sqlite3_bind_double(statement, 1, since);
-    sqlite3_bind_double(statement, 2, keep_s);
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        since = sqlite3_column_double(statement, 0) - keep_s;
-    sqlite3_finalize(statement);
-    return since;
+    database_value(database, &newest, "SELECT time FROM runs ORDER BY time DESC LIMIT 1", "");
+    newest = fmin(now, newest);
+    database_value(database, &newest, query, "nn", newest - keep_s, keep_s);
+    return newest - keep_s;
 }
 
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
@@ -410,21 +343,21 @@ int history_add(const char *path, const struct history_run *run, const struct hi
     double now, since;
 
     if (database && spill_take_in(database, path, &why) == 0) {
-        is_done = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+        is_done = database_run(database, "BEGIN IMMEDIATE", "");
         /* taken under the lock, so that runs that end at once are ordered as they are stored */
         now = run->time > 0 ? run->time : database_now(database);
         since = kept_since(database, now, keep_s);
         is_done = is_done && database_add(database, run, now, nodes, count, records) &&
                   (keep_s <= 0 || forget(database, since)) && forget_pairs(database) &&
                   forget_campaign_names(database, run, now, records) &&
-                  sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+                  database_run(database, "COMMIT", "");
         if (!is_done) {
             is_double = sqlite3_errcode(database) == SQLITE_CONSTRAINT;
             database_failed(database, path, &why);
-            sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+            database_run(database, "ROLLBACK", "");
             /* else the database is damaged */
             is_double = is_double &&
-                        !database_run(database, "SELECT 1 FROM runs WHERE run = ?", run->run, NAN);
+                        !database_run(database, "SELECT 1 FROM runs WHERE run = ?", "t", run->run);
         }
     }
     if (is_done)

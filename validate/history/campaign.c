@@ -85,21 +85,19 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
 {
     struct campaign *campaign = reading->campaign;
     struct database_rows rows =
-        database_query(path,
+        database_query(path, err,
                        "SELECT runs.time, runs.seconds, runs.level, records.value, records.message,"
                        " run, cluster FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
                        " AND records.part = ?1 AND dry_run = 0 AND " DATABASE_OF_CLUSTER
                        " ORDER BY runs.time, run, records.rowid",
-                       err);
-    int rv = 0, count;
+                       "t---t", campaign->name, campaign->cluster);
+    int count;
 
-    database_bind_text(rows.statement, 1, campaign->name);
-    database_bind_text(rows.statement, 5, campaign->cluster);
-    while (rv == 0 && database_next(&rows))
-        rv = run_take(reading, rows.statement);
+    while (database_next(&rows))
+        rows.is_out_of_memory = run_take(reading, rows.statement) != 0;
     count = database_end(&rows, err);
-    if (rv != 0)
-        return error_set(err, "no memory");
+    if (count < 0)
+        return -1;
     if (count > 0 && expand_lists(reading, err) != 0)
         return -1;
     if (count == 0)
@@ -120,19 +118,14 @@ static int names_read(const char *path, const struct campaign *campaign, struct 
                       struct error *err)
 {
     struct database_rows rows =
-        database_query(path,
+        database_query(path, err,
                        "SELECT DISTINCT node FROM nodes JOIN runs USING (run)"
                        " WHERE nodes.time >= ?1 AND " DATABASE_OF_CLUSTER " ORDER BY node",
-                       err);
-    int rv = 0;
+                       "n---t", campaign->begin, campaign->cluster);
 
-    sqlite3_bind_double(rows.statement, 1, campaign->begin);
-    database_bind_text(rows.statement, 5, campaign->cluster);
-    while (rv == 0 && database_next(&rows))
-        rv = hostlist_append(names, database_text(rows.statement, 0));
-    if (rv != 0)
-        error_set(err, "no memory");
-    return database_end(&rows, err) < 0 ? -1 : rv;
+    while (database_next(&rows))
+        rows.is_out_of_memory = hostlist_append(names, database_text(rows.statement, 0)) != 0;
+    return database_end(&rows, err) < 0 ? -1 : 0;
 }
 
 /* Takes a node of a run; the newest run comes last. */
@@ -162,19 +155,16 @@ static int nodes_take(const char *path, struct reading *reading, struct error *e
 {
     /* it is no try if the node was busy with a job or another run */
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT nodes.node, nodes.level, verdict, certified_until,"
         " nodes.run IN (SELECT run FROM records WHERE " CAMPAIGN_RECORD " AND records.part = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM records WHERE records.run = nodes.run AND"
         " records.node = nodes.node AND suite = 'certify' AND records.test = 'certify' AND"
         " code = ?2) FROM nodes JOIN runs USING (run) WHERE nodes.time >= ?4 AND dry_run = 0"
         " AND " DATABASE_OF_CLUSTER " ORDER BY nodes.time",
-        err);
+        "tt-nt", reading->campaign->name, catalog_fault(FAULT_NODE_AWAY)->name,
+        reading->campaign->begin, reading->campaign->cluster);
 
-    database_bind_text(rows.statement, 1, reading->campaign->name);
-    database_bind_text(rows.statement, 2, catalog_fault(FAULT_NODE_AWAY)->name);
-    sqlite3_bind_double(rows.statement, 4, reading->campaign->begin);
-    database_bind_text(rows.statement, 5, reading->campaign->cluster);
     while (database_next(&rows))
         node_take(reading, rows.statement);
     return database_end(&rows, err) < 0 ? -1 : 0;
@@ -264,23 +254,17 @@ int campaign_list(const char *path, const char *name, struct hostlist *names,
                   struct hostlist *clusters, struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT part, cluster FROM (SELECT part, cluster, min(records.time) AS begin,"
         " max(cluster) OVER (PARTITION BY part) AS known FROM records JOIN runs USING (run)"
         " WHERE " CAMPAIGN_RECORD " AND part NOT NULL AND (?1 IS NULL OR part = ?1)"
         " GROUP BY part, cluster) WHERE cluster IS NOT NULL OR known IS NULL ORDER BY begin",
-        err);
-    int rv = 0;
+        "t", name);
 
-    database_bind_text(rows.statement, 1, name);
-    while (rv == 0 && database_next(&rows)) {
-        rv = hostlist_append(names, database_text(rows.statement, 0));
-        if (rv == 0)
-            rv = hostlist_append(clusters, database_text(rows.statement, 1));
-    }
-    if (rv != 0)
-        error_set(err, "no memory");
-    return database_end(&rows, err) < 0 ? -1 : rv;
+    while (database_next(&rows))
+        rows.is_out_of_memory = hostlist_append(names, database_text(rows.statement, 0)) != 0 ||
+                                hostlist_append(clusters, database_text(rows.statement, 1)) != 0;
+    return database_end(&rows, err) < 0 ? -1 : 0;
 }
 
 void campaign_describe(const struct campaign *campaign, char *text, size_t size)

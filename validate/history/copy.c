@@ -89,10 +89,10 @@ static int copy_write(sqlite3 *database, const char *path, struct error *err)
 
     if (!copy_path(path, "", copy, sizeof copy) || !copy_path(path, ".new", aside, sizeof aside))
         return error_set(err, "%s: path too long", path);
-    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    if (!database_run(database, "BEGIN IMMEDIATE", ""))
         return database_failed(database, path, err);
     result = copy_make(path, aside, copy, err);
-    sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    database_run(database, "ROLLBACK", "");
     return result;
 }
 

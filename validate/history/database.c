@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,89 +59,124 @@ sqlite3_stmt *database_prepare(sqlite3 *database, const char *query)
     return statement;
 }
 
-bool database_value(sqlite3 *database, const char *query, double *found)
+static void bind(sqlite3_stmt *statement, const char *types, va_list *values)
+{
+    for (int at = 1; *types; types++, at++) {
+        const char *text;
+        double number;
+
+        switch (*types) {
+        case 't':
+        case 'k':
+            text = va_arg(*values, const char *);
+            if (text && (*text || *types == 'k'))
+                sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
+            else
+                sqlite3_bind_null(statement, at);
+            break;
+        case 'n':
+            number = va_arg(*values, double);
+            if (isfinite(number))
+                sqlite3_bind_double(statement, at, number);
+            else
+                sqlite3_bind_null(statement, at);
+            break;
+        case 'i':
+            sqlite3_bind_int(statement, at, va_arg(*values, int));
+            break;
+        case 'l':
+            sqlite3_bind_int64(statement, at, va_arg(*values, sqlite3_int64));
+        }
+    }
+}
+
+void database_bind(sqlite3_stmt *statement, const char *types, ...)
+{
+    va_list values;
+
+    va_start(values, types);
+    bind(statement, types, &values);
+    va_end(values);
+}
+
+bool database_insert(sqlite3_stmt *statement, const char *types, ...)
+{
+    va_list values;
+    bool is_done;
+
+    va_start(values, types);
+    bind(statement, types, &values);
+    va_end(values);
+    is_done = sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_reset(statement);
+    return is_done;
+}
+
+bool database_run(sqlite3 *database, const char *queries, const char *types, ...)
+{
+    bool is_done = true;
+
+    while (is_done && *queries) {
+        sqlite3_stmt *statement = NULL;
+        va_list values;
+
+        sqlite3_prepare_v2(database, queries, -1, &statement, &queries);
+        va_start(values, types);
+        bind(statement, types, &values);
+        va_end(values);
+        is_done = sqlite3_step(statement) == SQLITE_DONE;
+        sqlite3_finalize(statement);
+    }
+    return is_done;
+}
+
+bool database_value(sqlite3 *database, double *found, const char *query, const char *types, ...)
 {
     sqlite3_stmt *statement = database_prepare(database, query);
-    bool is_there = sqlite3_step(statement) == SQLITE_ROW;
+    va_list values;
+    bool is_there;
 
+    va_start(values, types);
+    bind(statement, types, &values);
+    va_end(values);
+    is_there = sqlite3_step(statement) == SQLITE_ROW;
     if (is_there)
         *found = sqlite3_column_double(statement, 0);
     sqlite3_finalize(statement);
     return is_there;
 }
 
-bool database_run(sqlite3 *database, const char *query, const char *text, double number)
-{
-    sqlite3_stmt *statement = database_prepare(database, query);
-    bool is_done;
-
-    if (text)
-        database_bind_text(statement, 1, text);
-    else
-        database_bind_number(statement, 1, number);
-    is_done = sqlite3_step(statement) == SQLITE_DONE;
-    sqlite3_finalize(statement);
-    return is_done;
-}
-
-static int number(sqlite3 *database, const char *query)
-{
-    double found = -1;
-
-    return database_value(database, query, &found) ? (int)found : -1;
-}
-
-struct identity {
-    int id, version, tables;
-    bool is_damaged;
-};
-
-/* Reads in one transaction, as another process may be creating the tables. */
-static struct identity identity_of(sqlite3 *database)
-{
-    bool is_alone = sqlite3_get_autocommit(database);
-    struct identity identity = {0};
-
-    if (is_alone)
-        sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
-    identity.tables = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table'");
-    if (identity.tables < 0) { /* another query would wait for a lock again */
-        identity.is_damaged = sqlite3_errcode(database) == SQLITE_NOTADB ||
-                              sqlite3_errcode(database) == SQLITE_CORRUPT;
-        return identity;
-    }
-    identity.id = number(database, "PRAGMA application_id");
-    identity.version = number(database, "PRAGMA user_version");
-    return identity;
-}
-
 enum { TABLES_DAMAGED = -2 };
 
-/* Returns 1 if the database has the tables, 0 for an empty file, TABLES_DAMAGED or -1 with err. */
+/* Returns 1 if the database has the tables, 0 for an empty file, TABLES_DAMAGED or -1 with err. One
+ * query, as another process may be creating the tables. */
 static int has_tables(sqlite3 *database, const char *path, struct error *err)
 {
-    bool is_alone = sqlite3_get_autocommit(database);
-    struct identity found = identity_of(database);
+    sqlite3_stmt *statement = database_prepare(
+        database, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master WHERE"
+                  " type = 'table') FROM pragma_application_id, pragma_user_version");
+    bool is_read = sqlite3_step(statement) == SQLITE_ROW;
+    int id = sqlite3_column_int(statement, 0), version = sqlite3_column_int(statement, 1),
+        tables = sqlite3_column_int(statement, 2), code = sqlite3_errcode(database);
 
-    if (found.tables < 0 || found.id < 0)
+    if (!is_read)
         database_failed(database, path, err);
-    if (is_alone)
-        sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
-    if (found.tables < 0 || found.id < 0)
-        return found.is_damaged ? TABLES_DAMAGED : -1;
-    if (found.id == HISTORY_ID && found.version > HISTORY_SCHEMA)
+    sqlite3_finalize(statement);
+    if (!is_read)
+        return code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? TABLES_DAMAGED : -1;
+    if (id == HISTORY_ID && version > HISTORY_SCHEMA)
         return error_set(err,
                          "%s: found schema %d of a newer muster, expected at most %d; install that "
                          "muster here, or set another HistoryFile",
-                         path, found.version, HISTORY_SCHEMA);
-    if (found.id == HISTORY_ID && found.version == HISTORY_SCHEMA)
+                         path, version, HISTORY_SCHEMA);
+    if (id == HISTORY_ID && version == HISTORY_SCHEMA)
         return 1;
-    if (found.id == HISTORY_ID)
+    if (id == HISTORY_ID)
         return error_set(err,
                          "%s: found schema %d of an older muster, expected %d; set another "
                          "HistoryFile, or move it away",
-                         path, found.version, HISTORY_SCHEMA);
-    if (found.tables == 0 && found.id == 0)
+                         path, version, HISTORY_SCHEMA);
+    if (tables == 0 && id == 0)
         return 0;
     return error_set(
         err, "%s: found a database that is not muster's; set another HistoryFile, or move it away",
@@ -154,7 +190,7 @@ static int tables_make(sqlite3 *database, const char *path, struct error *err)
 
     if (found != 0)
         return found < 0 ? -1 : 0;
-    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    if (!database_run(database, "BEGIN IMMEDIATE", ""))
         return database_failed(database, path, err);
     found = has_tables(database, path, err);
     if (found < 0)
@@ -276,22 +312,6 @@ sqlite3 *database_read(const char *path, enum database_file *file, struct error 
     return NULL;
 }
 
-void database_bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    if (text && *text)
-        sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
-    else
-        sqlite3_bind_null(statement, at);
-}
-
-void database_bind_number(sqlite3_stmt *statement, int at, double value)
-{
-    if (isfinite(value))
-        sqlite3_bind_double(statement, at, value);
-    else
-        sqlite3_bind_null(statement, at);
-}
-
 const char *database_text(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
@@ -313,47 +333,38 @@ enum verdict database_verdict(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
-bool database_insert(sqlite3_stmt *statement)
-{
-    bool is_done = sqlite3_step(statement) == SQLITE_DONE;
-
-    if (!statement)
-        return false;
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
-    return is_done;
-}
-
 double database_now(sqlite3 *database)
 {
-    static const char query[] = "SELECT max(time) FROM (SELECT time FROM runs UNION ALL SELECT time"
-                                " FROM records WHERE run IS NULL) WHERE time < ?1";
-    double now = clock_epoch_s();
-    sqlite3_stmt *statement = database_prepare(database, query);
+    double now = clock_epoch_s(), last = 0;
 
-    sqlite3_bind_double(statement, 1, now + HISTORY_STEP_S);
-    if (sqlite3_step(statement) == SQLITE_ROW) /* column 0 is 0 if there is none */
-        now = fmax(now, sqlite3_column_double(statement, 0) + 0.001);
-    sqlite3_finalize(statement);
-    return now;
+    database_value(database, &last,
+                   "SELECT max(time) FROM (SELECT time FROM runs UNION ALL SELECT time FROM records"
+                   " WHERE run IS NULL) WHERE time < ?1",
+                   "n", now + HISTORY_STEP_S);
+    return fmax(now, last + 0.001);
 }
 
-struct database_rows database_query(const char *path, const char *query, struct error *err)
+struct database_rows database_query(const char *path, struct error *err, const char *query,
+                                    const char *types, ...)
 {
     struct database_rows rows = {.path = path, .status = SQLITE_DONE};
     enum database_file file;
+    va_list values;
 
     rows.database = database_read(path, &file, err);
     if (!rows.database)
         rows.count = file == DATABASE_NONE ? 0 : -1;
     else if (!(rows.statement = database_prepare(rows.database, query)))
         rows.count = database_failed(rows.database, path, err);
+    va_start(values, types);
+    bind(rows.statement, types, &values);
+    va_end(values);
     return rows;
 }
 
 bool database_next(struct database_rows *rows)
 {
-    if (!rows->statement)
+    if (!rows->statement || rows->is_out_of_memory)
         return false;
     rows->status = sqlite3_step(rows->statement);
     rows->count += rows->status == SQLITE_ROW;
@@ -364,6 +375,8 @@ int database_end(struct database_rows *rows, struct error *err)
 {
     if (rows->status != SQLITE_DONE && rows->status != SQLITE_ROW)
         rows->count = database_failed(rows->database, rows->path, err);
+    if (rows->is_out_of_memory)
+        rows->count = error_set(err, "no memory");
     sqlite3_finalize(rows->statement);
     sqlite3_close(rows->database);
     return rows->count;

@@ -81,9 +81,10 @@ sqlite3 *copy_read(const char *path, struct error *err);
 /* Formats "file:PATH?query", with %, ? and # in PATH escaped. Returns whether it fits. */
 bool database_uri(const char *path, const char *query, char *uri, size_t size);
 
-/* Bind a value. NULL, "" and a number that is not finite become NULL. */
-void database_bind_text(sqlite3_stmt *statement, int at, const char *text);
-void database_bind_number(sqlite3_stmt *statement, int at, double number);
+/* Binds ?1, ?2, ... types: a letter for each: t a text, "" is NULL; k a text of a key, "" is ""; n
+ * a double, NULL if it is not finite; i an int; l an sqlite3_int64; - is left out. Does nothing
+ * with statement NULL. The functions below bind so. */
+void database_bind(sqlite3_stmt *statement, const char *types, ...);
 /* Returns a column; never NULL. */
 const char *database_text(sqlite3_stmt *statement, int column);
 /* Returns a column; NAN for NULL. */
@@ -91,32 +92,32 @@ double database_number(sqlite3_stmt *statement, int column);
 /* Returns a column with the name of a verdict; UNKNOWN for any other text, and for NULL. */
 enum verdict database_verdict(sqlite3_stmt *statement, int column);
 
-/* Returns a statement; finalize it. NULL on failure: then binding does nothing, and no step or
- * database_insert() succeeds. */
+/* Returns a statement; finalize it. NULL on failure: then no step or database_insert() succeeds. */
 sqlite3_stmt *database_prepare(sqlite3 *database, const char *query);
 
-/* Runs the statement once with the bound values, and clears them. Returns whether it succeeded. */
-bool database_insert(sqlite3_stmt *statement);
+/* Runs the statement once. Returns whether it succeeded. */
+bool database_insert(sqlite3_stmt *statement, const char *types, ...);
 
-/* Runs the query to its end, with the text as ?1, or the number if text is NULL. Returns whether it
- * succeeded. */
-bool database_run(sqlite3 *database, const char *query, const char *text, double number);
+/* Runs the queries, separated by semicolons, each with all values. Returns whether all succeeded;
+ * a query that has a row does not. */
+bool database_run(sqlite3 *database, const char *queries, const char *types, ...);
 
 /* Sets *found to the first value of the first row. Returns whether there is one. */
-bool database_value(sqlite3 *database, const char *query, double *found);
+bool database_value(sqlite3 *database, double *found, const char *query, const char *types, ...);
 
-/* The rows of a query, one after the other. Bind values to the statement before the first row; with
- * statement NULL this does nothing. */
+/* The rows of a query, one after the other. */
 struct database_rows {
     const char *path;
     sqlite3 *database;
     sqlite3_stmt *statement; /* NULL: there are no rows */
     int status;              /* of the last step */
     int count;               /* rows so far; -1: the query failed */
+    bool is_out_of_memory;   /* set by the caller: there are no more rows, and the end fails */
 };
 
 /* Prepares the query. Call database_end() in any case. */
-struct database_rows database_query(const char *path, const char *query, struct error *err);
+struct database_rows database_query(const char *path, struct error *err, const char *query,
+                                    const char *types, ...);
 /* Moves the statement to the next row. Returns whether there is one. */
 bool database_next(struct database_rows *rows);
 /* Returns the number of rows, 0 also without a database, or -1 with err. */

@@ -15,36 +15,31 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
                        double window_s, struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT records.time, records.verdict = 'fail', (SELECT fingerprint FROM nodes"
         " WHERE +nodes.run = records.run AND nodes.node = ?1) FROM records JOIN runs USING (run)"
         " WHERE suite = 'certify' AND test = 'strikes' AND node = ?1 AND code = ?2 AND"
         " ifnull(part, '') = ifnull(?3, '') AND dry_run = 0 AND " DATABASE_OF_CLUSTER
         " AND records.time > " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
-        err);
+        "ttt-t", node, catalog_fault(code)->name, part, cluster);
     struct strike *strikes = NULL;
     size_t count = 0;
-    bool has_memory = true;
     int strike;
 
-    database_bind_text(rows.statement, 1, node);
-    database_bind_text(rows.statement, 2, catalog_fault(code)->name);
-    database_bind_text(rows.statement, 3, part);
-    database_bind_text(rows.statement, 5, cluster);
-    while (has_memory && database_next(&rows)) {
+    while (database_next(&rows)) {
         uint64_t then = (uint64_t)sqlite3_column_int64(rows.statement, 2);
 
         if (then != fingerprint && then != 0 && fingerprint != 0)
             continue;
-        has_memory = GROW(strikes, count);
-        if (has_memory)
+        rows.is_out_of_memory = !GROW(strikes, count);
+        if (!rows.is_out_of_memory)
             strikes[count++] =
                 (struct strike){.time = sqlite3_column_double(rows.statement, 0),
                                 .is_last = sqlite3_column_int(rows.statement, 1) != 0};
     }
     strike = database_end(&rows, err) < 0 ? -1 : strikes_count(strikes, count, now, window_s);
     free(strikes);
-    return has_memory ? strike : error_set(err, "no memory");
+    return strike;
 }
 
 int node_status_suspects(const char *path, const char *cluster, double since,
@@ -52,16 +47,14 @@ int node_status_suspects(const char *path, const char *cluster, double since,
                          void *context, struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT node, message FROM records WHERE suite = 'certify' AND test = 'strikes'"
         " AND verdict = 'warn' AND time > ?4 AND run = (SELECT nodes.run FROM nodes"
         " JOIN runs USING (run) WHERE nodes.node = records.node AND dry_run = 0"
         " AND nodes.verdict <> 'unknown' AND " DATABASE_OF_CLUSTER
         " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
-        err);
+        "---nt", since, cluster);
 
-    sqlite3_bind_double(rows.statement, 4, since);
-    database_bind_text(rows.statement, 5, cluster);
     while (database_next(&rows))
         each(database_text(rows.statement, 0), database_text(rows.statement, 1), context);
     return database_end(&rows, err);
@@ -70,14 +63,12 @@ int node_status_suspects(const char *path, const char *cluster, double since,
 int node_status_tested(const char *path, unsigned uid, double since, struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT node FROM runs JOIN records USING (run) WHERE suite = 'certify' AND test ="
         " 'preflight.suspects' AND metric = 'user' AND value = ?1 AND runs.time > ?4 AND"
         " dry_run = 0",
-        err);
+        "n--n", (double)uid, since);
 
-    sqlite3_bind_double(rows.statement, 1, uid);
-    sqlite3_bind_double(rows.statement, 4, since);
     while (database_next(&rows))
         ;
     return database_end(&rows, err);
@@ -88,7 +79,7 @@ int node_status_tests(const char *path, const char *cluster, double since,
                       struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT mine.node, max(CASE WHEN mine.verdict IN ('pass', 'fail') THEN mine.time END),"
         " max(mine.time), counts.warnings, counts.jobs FROM nodes AS mine JOIN runs USING (run)"
         " LEFT JOIN (SELECT records.node,"
@@ -98,10 +89,8 @@ int node_status_tests(const char *path, const char *cluster, double since,
         " GROUP BY records.node) AS counts"
         " ON counts.node = mine.node WHERE dry_run = 0 AND " DATABASE_OF_CLUSTER
         " GROUP BY mine.node",
-        err);
+        "---nt", since, cluster);
 
-    sqlite3_bind_double(rows.statement, 4, since);
-    database_bind_text(rows.statement, 5, cluster);
     while (database_next(&rows))
         each(&(struct node_tests){.node = database_text(rows.statement, 0),
                                   .tested = sqlite3_column_double(rows.statement, 1),
@@ -117,15 +106,14 @@ int node_status_failed(const char *path, const char *cluster,
                        struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT node, max(mine.time) FROM nodes AS mine JOIN runs USING (run)"
         " WHERE " DATABASE_MINE_FAILURE " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
         " JOIN runs USING (run) WHERE later.node = mine.node AND later.time > mine.time"
         " AND later.certified_until IS NOT NULL AND " DATABASE_OF_CLUSTER
         ") GROUP BY node ORDER BY node",
-        err);
+        "----t", cluster);
 
-    database_bind_text(rows.statement, 5, cluster);
     while (database_next(&rows))
         each(database_text(rows.statement, 0), sqlite3_column_double(rows.statement, 1), context);
     return database_end(&rows, err);
@@ -135,13 +123,12 @@ int node_status_certified(const char *path, const char *cluster,
                           void (*each)(const char *node, double until, void *context),
                           void *context, struct error *err)
 {
-    struct database_rows rows = database_query(path,
+    struct database_rows rows = database_query(path, err,
                                                "SELECT node, " DATABASE_MINE_CERTIFIED " AS until"
                                                " FROM (SELECT DISTINCT node FROM nodes) AS mine"
                                                " WHERE until IS NOT NULL ORDER BY node",
-                                               err);
+                                               "----t", cluster);
 
-    database_bind_text(rows.statement, 5, cluster);
     while (database_next(&rows)) {
         struct tm day = {0};
 

@@ -104,24 +104,19 @@ int offenders_read(const char *path, const char *cluster, double since, struct o
                    struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT nodes.node, nodes.time, nodes.verdict, nodes.part FROM nodes"
         " JOIN runs USING (run) WHERE dry_run = 0 AND nodes.time > ?4"
         " AND " DATABASE_OF_CLUSTER " UNION ALL SELECT node, time, NULL, part FROM records"
         " WHERE suite = 'history' AND test = 'accept' AND time > ?4 ORDER BY 1, 2",
-        err);
+        "---nt", since, cluster);
     struct reading reading = {.offenders = offenders};
     size_t kept = 0;
-    int rv = 0;
 
     *offenders = (struct offenders){0};
-    sqlite3_bind_double(rows.statement, 4, since);
-    database_bind_text(rows.statement, 5, cluster);
-    while (rv == 0 && database_next(&rows))
-        rv = take_row(&reading, rows.statement);
-    if (rv != 0)
-        error_set(err, "no memory");
-    if (database_end(&rows, err) < 0 || rv != 0) {
+    while (database_next(&rows))
+        rows.is_out_of_memory = take_row(&reading, rows.statement) != 0;
+    if (database_end(&rows, err) < 0) {
         offenders_clear(offenders);
         return -1;
     }

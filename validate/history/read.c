@@ -63,10 +63,8 @@ int history_nodes(const char *path, const char *node, int most,
                     " same.time > ifnull((SELECT max(other.time) FROM nodes other WHERE"
                     " other.node = mine.node AND other.verdict IS NOT mine.verdict), -1))"
                     " FROM " NEWEST_FIRST " WHERE nth = 1 ORDER BY node LIMIT ?2";
-    struct database_rows rows = database_query(path, node ? of_one : of_all, err);
+    struct database_rows rows = database_query(path, err, node ? of_one : of_all, "ti", node, most);
 
-    database_bind_text(rows.statement, 1, node);
-    sqlite3_bind_int(rows.statement, 2, most);
     return read_nodes(&rows, each, context, err);
 }
 
@@ -75,13 +73,11 @@ int history_nodes_past(const char *path, const char *cluster, int runs,
                        struct error *err)
 {
     struct database_rows rows =
-        database_query(path,
+        database_query(path, err,
                        COLUMNS_NOW_OF_NEWEST ", NULL FROM " TESTED_NEWEST_FIRST
                                              " WHERE nth <= ?1 ORDER BY node, nth",
-                       err);
+                       "i---t", runs, cluster);
 
-    sqlite3_bind_int(rows.statement, 1, runs);
-    database_bind_text(rows.statement, 5, cluster);
     return read_nodes(&rows, each, context, err);
 }
 
@@ -90,14 +86,11 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
                           void *context, struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         COLUMNS_THEN ", NULL FROM nodes AS mine WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3)"
                      " ORDER BY node, time",
-        err);
+        "ttt", then, now, node);
 
-    database_bind_text(rows.statement, 1, then);
-    database_bind_text(rows.statement, 2, now);
-    database_bind_text(rows.statement, 3, node);
     return read_nodes(&rows, each, context, err);
 }
 
@@ -106,12 +99,11 @@ int history_job(const char *path, double job,
                 struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT DISTINCT time, suite, test, metric, node, part, value, unit, verdict, message, job,"
         " user FROM records WHERE job = ?1 ORDER BY time, node, part, metric",
-        err);
+        "n", job);
 
-    sqlite3_bind_double(rows.statement, 1, job);
     while (database_next(&rows)) {
         sqlite3_stmt *statement = rows.statement;
         struct record record =
@@ -143,8 +135,7 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
              : is_previous
                  ? "ORDER BY time DESC LIMIT 1 OFFSET 1"
                  : "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY run = ?1 DESC LIMIT 2");
-    rows = database_query(path, query, err);
-    database_bind_text(rows.statement, 1, wanted);
+    rows = database_query(path, err, query, "t", wanted);
     while (database_next(&rows)) {
         const char *name = database_text(rows.statement, 0);
 
@@ -178,18 +169,15 @@ int history_points(const char *path, const char *node, const char *part, int mos
                    struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT node, part, metric, unit, run, time, value FROM"
         " (SELECT f.node, f.part, f.metric, f.unit, f.run, r.time, f.value,"
         " row_number() OVER (PARTITION BY f.node, f.part, f.metric ORDER BY r.time DESC) AS nth"
         " FROM figures f JOIN runs r ON r.run = f.run"
         " WHERE (?1 IS NULL OR f.node = ?1) AND (?2 IS NULL OR f.part = ?2))"
         " WHERE nth <= ?3 ORDER BY node, part, metric, time",
-        err);
+        "tti", node, part, most);
 
-    database_bind_text(rows.statement, 1, node);
-    database_bind_text(rows.statement, 2, part);
-    sqlite3_bind_int(rows.statement, 3, most);
     while (database_next(&rows))
         each(&(struct history_point){.node = database_text(rows.statement, 0),
                                      .part = database_text(rows.statement, 1),
@@ -221,17 +209,15 @@ int history_changes(const char *path, const struct history_span *spans, size_t c
     " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"           \
     " ORDER BY f.text, b.text, a.text, n.text"
     struct database_rows rows = database_query(
-        path,
+        path, err,
         count > 0 && spans->node ? CHANGES(" WHERE node = (SELECT id FROM texts WHERE text = ?1)")
                                  : CHANGES(""),
-        err);
+        "");
 #undef CHANGES
     sqlite3_stmt *statement = rows.statement;
 
     for (size_t i = 0; i < count && statement && rows.status == SQLITE_DONE; i++) {
-        database_bind_text(statement, 1, spans[i].node);
-        sqlite3_bind_double(statement, 2, spans[i].then);
-        sqlite3_bind_double(statement, 3, spans[i].now);
+        database_bind(statement, "tnn", spans[i].node, spans[i].then, spans[i].now);
         while (database_next(&rows))
             each(&(struct history_change){.span = &spans[i],
                                           .node = database_text(statement, 0),
@@ -249,13 +235,14 @@ int history_figures(const char *path, struct history_query *queries, size_t coun
                     struct error *err)
 {
     struct database_rows rows = database_query(
-        path, /* +: SQLite uses the index by node, not that by run, which may have 10,000 nodes */
+        path,
+        err, /* +: SQLite uses the index by node, not that by run, which may have 10,000 nodes */
         "SELECT f.value FROM figures f JOIN nodes n ON +n.run = f.run AND n.node = f.node"
         " WHERE f.node = ?1 AND f.part = ?2 AND f.metric = ?3 AND n.fingerprint = ?4"
         " AND n.verdict = 'pass' AND NOT EXISTS (SELECT 1 FROM records r WHERE r.run = f.run"
         " AND r.node = f.node AND r.part = f.part AND r.limit_source = 'history')"
         " AND n.time > " DATABASE_ACCEPTED("f.node", "f.part") " ORDER BY n.time DESC LIMIT ?5",
-        err);
+        "");
 
     for (size_t i = 0; i < count; i++)
         queries[i].figure = (struct history_figure){NAN, NAN, 0};
@@ -263,11 +250,8 @@ int history_figures(const char *path, struct history_query *queries, size_t coun
         double values[HISTORY_RUNS_MOST];
         unsigned found = 0;
 
-        database_bind_text(rows.statement, 1, queries[i].node);
-        database_bind_text(rows.statement, 2, queries[i].part);
-        database_bind_text(rows.statement, 3, queries[i].metric);
-        sqlite3_bind_int64(rows.statement, 4, (sqlite3_int64)queries[i].fingerprint);
-        sqlite3_bind_int(rows.statement, 5, HISTORY_RUNS_MOST);
+        database_bind(rows.statement, "tttli", queries[i].node, queries[i].part, queries[i].metric,
+                      (sqlite3_int64)queries[i].fingerprint, HISTORY_RUNS_MOST);
         while (database_next(&rows))
             if (found < HISTORY_RUNS_MOST)
                 values[found++] = sqlite3_column_double(rows.statement, 0);
@@ -282,12 +266,11 @@ int history_marks(const char *path, const char *node,
                   struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT part, time, message FROM records WHERE node = ?1 AND suite = 'history'"
         " AND test = 'accept' ORDER BY time",
-        err);
+        "t", node);
 
-    database_bind_text(rows.statement, 1, node);
     while (database_next(&rows))
         each(&(struct history_mark){.part = database_text(rows.statement, 0),
                                     .time = sqlite3_column_double(rows.statement, 1),

@@ -22,15 +22,11 @@ static int rows_take(const char *path, const char *query, const char *run,
                      int (*take)(sqlite3_stmt *row, struct records *records),
                      struct records *records, struct error *err)
 {
-    struct database_rows rows = database_query(path, query, err);
-    int rv = 0;
+    struct database_rows rows = database_query(path, err, query, "t", run);
 
-    database_bind_text(rows.statement, 1, run);
-    while (rv == 0 && database_next(&rows))
-        rv = take(rows.statement, records);
-    if (rv != 0)
-        error_set(err, "no memory");
-    return database_end(&rows, err) < 0 ? -1 : rv;
+    while (database_next(&rows))
+        rows.is_out_of_memory = take(rows.statement, records) != 0;
+    return database_end(&rows, err) < 0 ? -1 : 0;
 }
 
 static int take_record(sqlite3_stmt *row, struct records *records)

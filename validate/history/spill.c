@@ -3,7 +3,6 @@
 
 #include <glob.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +40,9 @@ static bool write_at(const char *path, const struct history_run *run,
     bool has_room = snprintf(aside, sizeof aside, "%s.new", path) < (int)sizeof aside;
     sqlite3 *database = has_room ? database_open(aside, NULL) : NULL;
     double now = run->time > 0 ? run->time : clock_epoch_s();
-    bool is_done = database &&
-                   sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+    bool is_done = database && database_run(database, "BEGIN IMMEDIATE", "") &&
                    database_add(database, run, now, nodes, count, records) &&
-                   sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+                   database_run(database, "COMMIT", "");
 
     sqlite3_close(database);
     if (is_done && rename(aside, path) == 0)
@@ -86,12 +84,11 @@ static int is_whole(const char *path, struct error *err)
 
     if (!database && file == DATABASE_THERE)
         return -1;
-    is_good = database && database_value(database, "SELECT count(*) FROM runs", &runs) &&
-              runs == 1 &&
-              database_value(database,
-                             "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'",
-                             &faults) &&
-              faults == 0;
+    is_good =
+        database && database_value(database, &runs, "SELECT count(*) FROM runs", "") && runs == 1 &&
+        database_value(database, &faults,
+                       "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'", "") &&
+        faults == 0;
 
     sqlite3_close(database);
     return is_good;
@@ -112,9 +109,8 @@ static bool copy(sqlite3 *database)
         " JOIN waiting.texts wv ON wv.id = w.value JOIN main.texts v ON v.text = wv.text;";
     double time;
 
-    return database_clear_reported(database) &&
-           sqlite3_exec(database, queries, NULL, NULL, NULL) == SQLITE_OK &&
-           database_value(database, "SELECT time FROM waiting.runs", &time) &&
+    return database_clear_reported(database) && database_run(database, queries, "") &&
+           database_value(database, &time, "SELECT time FROM waiting.runs", "") &&
            database_take_facts(database, time);
 }
 
@@ -134,18 +130,17 @@ static int add(sqlite3 *database, const char *uri, struct error *err)
     double there = 0;
     int code = SQLITE_OK;
 
-    if (!database_run(database, "ATTACH ? AS waiting", uri, NAN) ||
-        sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
+    if (!database_run(database, "ATTACH ? AS waiting", "t", uri) ||
+        !database_run(database, "BEGIN IMMEDIATE", "") ||
         !database_value(
-            database, "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)",
-            &there) ||
-        (there == 0 && !copy(database)) ||
-        sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+            database, &there,
+            "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)", "") ||
+        (there == 0 && !copy(database)) || !database_run(database, "COMMIT", "")) {
         code = sqlite3_errcode(database);
         error_set(err, "%s", sqlite3_errmsg(database));
-        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+        database_run(database, "ROLLBACK", "");
     }
-    sqlite3_exec(database, "DETACH waiting", NULL, NULL, NULL);
+    database_run(database, "DETACH waiting", "");
     return code;
 }
 

@@ -18,16 +18,15 @@ int stage_values(const char *path, double since,
                  struct error *err)
 {
     struct database_rows rows = database_query(
-        path,
+        path, err,
         "SELECT part, count(*), sum(tested), sum(found), sum(s * tested) / sum(tested)"
         " FROM (SELECT part, max(CASE metric WHEN 'stage_seconds' THEN value END) AS s,"
         " max(CASE metric WHEN 'nodes_tested' THEN value END) AS tested,"
         " max(CASE metric WHEN 'nodes_failed' THEN value END) AS found"
         " FROM records JOIN runs USING (run) WHERE suite = 'certify' AND test = 'stage' AND"
         " runs.time > ?4 AND dry_run = 0 GROUP BY run, part) GROUP BY part",
-        err);
+        "---n", since);
 
-    sqlite3_bind_double(rows.statement, 4, since);
     while (database_next(&rows))
         each(&(struct stage_value){.stage = database_text(rows.statement, 0),
                                    .runs = sqlite3_column_int(rows.statement, 1),

@@ -384,7 +384,7 @@ static int query_each(const struct plan_sources *sources, const char *query,
                       void (*take)(sqlite3_stmt *row, struct plan_figures *figures),
                       struct plan_figures *figures, struct error *err)
 {
-    struct database_rows rows = database_query(sources->history, query, err);
+    struct database_rows rows = database_query(sources->history, err, query, "");
 
     while (database_next(&rows))
         take(rows.statement, figures);
