@@ -70,6 +70,14 @@ static void quotes_leave_out(struct findings *findings)
     }
 }
 
+/* Ends the stream of a member, and adds it. */
+static void member_end(FILE *tar, const char *name, FILE *stream, char **text, const size_t *size)
+{
+    if (fclose(stream) == 0)
+        member_write(tar, name, *text, *size);
+    free(*text);
+}
+
 static void file_add(FILE *tar, const struct doctor_site *site, const char *path, const char *name)
 {
     struct error err;
@@ -80,10 +88,8 @@ static void file_add(FILE *tar, const struct doctor_site *site, const char *path
     snprintf(whole, sizeof whole, "%s%s", path == site->config ? "" : site->root, path);
     if (conf_load(whole, &text, &err) == 0 && (stream = memory_stream(&kept, &size))) {
         secrets_leave_out(stream, text);
-        if (fclose(stream) == 0)
-            member_write(tar, name, kept, size);
+        member_end(tar, name, stream, &kept, &size);
     }
-    free(kept);
     free(text);
 }
 
@@ -102,16 +108,12 @@ int doctor_bundle(const char *path, const struct doctor_site *site, struct findi
     quotes_leave_out(findings);
     if ((stream = memory_stream(&text, &size))) {
         doctor_print(stream, findings, false);
-        if (fclose(stream) == 0)
-            member_write(tar, "page.txt", text, size);
-        free(text);
+        member_end(tar, "page.txt", stream, &text, &size);
     }
     if ((stream = memory_stream(&text, &size))) {
         for (size_t i = 0; i < findings->count; i++)
             doctor_give(stream, &findings->items[i]);
-        if (fclose(stream) == 0)
-            member_write(tar, "findings.jsonl", text, size);
-        free(text);
+        member_end(tar, "findings.jsonl", stream, &text, &size);
     }
     file_add(tar, site, site->config ? site->config : conf_default_path(), "muster.conf");
     if (site->slurm.file_count > 0)

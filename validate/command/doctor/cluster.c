@@ -15,24 +15,23 @@
 #include "validate/slurm/step/reach.h"
 #include "validate/slurm/step/step.h"
 
+/* Returns the node's first finding in [first, last), of this name unless it is NULL; or NULL. */
+static const struct finding *finding_of(const struct findings *findings, size_t first, size_t last,
+                                        const char *node, const char *name)
+{
+    for (size_t i = first; i < last; i++)
+        if (strcmp(findings->items[i].host, node) == 0 &&
+            (!name || strcmp(findings->items[i].name, name) == 0))
+            return &findings->items[i];
+    return NULL;
+}
+
 /* Whether the node's slurmd answers: one that does not would keep the whole job from starting. */
 static bool has_slurmd(const struct findings *findings, const char *node)
 {
-    for (size_t i = 0; i < findings->count; i++)
-        if (strcmp(findings->items[i].name, "slurmd") == 0 &&
-            strcmp(findings->items[i].host, node) == 0)
-            return findings->items[i].verdict == VERDICT_PASS;
-    return false;
-}
+    const struct finding *slurmd = finding_of(findings, 0, findings->count, node, "slurmd");
 
-/* Returns the node's first finding in [first, last), or NULL. */
-static const struct finding *finding_of(const struct findings *findings, size_t first, size_t last,
-                                        const char *node)
-{
-    for (size_t i = first; i < last; i++)
-        if (strcmp(findings->items[i].host, node) == 0)
-            return &findings->items[i];
-    return NULL;
+    return slurmd && slurmd->verdict == VERDICT_PASS;
 }
 
 static bool take_line(const char *node, const char *line, void *context)
@@ -71,7 +70,7 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
                             &names);
     end = findings->count;
     for (size_t i = 0; i < count; i++) {
-        const struct finding *answer = finding_of(findings, before, end, nodes[i]->name);
+        const struct finding *answer = finding_of(findings, before, end, nodes[i]->name, NULL);
         char found[DOCTOR_FOUND] = "a job ran and reported its findings";
 
         if (answer && strcmp(answer->name, "answer") == 0)

@@ -58,13 +58,13 @@ enum verdict doctor_look_ports(const struct doctor_site *site, char found[DOCTOR
 
 /* A precondition: check() fills found and returns the verdict; cure is what to do about it. */
 struct precondition {
-    const char *name;
+    const char *name, *cure;
     enum verdict (*check)(const struct doctor_site *site, char found[DOCTOR_FOUND]);
-    const char *cure;
+    enum { ON_CLUSTER, ON_HEAD, ON_NODES, ON_ALL } hosts; /* ON_CLUSTER: by doctor_cluster() */
     /* SAME: `found` must be equal on all hosts. SAME_ON_NODES: equal on all nodes; a different head
      * is only a warning. */
     enum { MAY_DIFFER, SAME, SAME_ON_NODES } sameness;
-    bool is_heads, is_nodes;
+    const char *test; /* of muster check, instead of check() */
 };
 
 extern const struct precondition precondition_table[];

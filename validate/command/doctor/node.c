@@ -4,6 +4,7 @@
 #include "validate/command/doctor/doctor.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -219,16 +220,6 @@ static enum verdict look_munge(const struct doctor_site *site, char found[DOCTOR
     return verdict;
 }
 
-static enum verdict look_clock(const struct doctor_site *site, char found[DOCTOR_FOUND])
-{
-    return look_check(site, "host.clock", found);
-}
-
-static enum verdict look_limits(const struct doctor_site *site, char found[DOCTOR_FOUND])
-{
-    return look_check(site, "host.limits", found);
-}
-
 /* Returns the number of nodes in slurm.conf. */
 static size_t nodes_named(const struct slurm_lines *lines)
 {
@@ -314,33 +305,26 @@ static enum verdict look_space(const struct doctor_site *site, const char *path,
 
 static enum verdict look_state(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    char path[sizeof site->conf->certificate_path], *slash;
+    char path[sizeof site->conf->certificate_path], *directory;
 
     snprintf(path, sizeof path, "%s", site->conf->certificate_path);
-    slash = strrchr(path, '/');
-    if (slash)
-        slash[slash == path] = '\0';
+    directory = dirname(path);
     /* muster makes the directory if only its last component is missing */
-    if (access(path_below(site, path), F_OK) != 0 && errno == ENOENT &&
-        (slash = strrchr(path, '/')) != NULL)
-        slash[slash == path] = '\0';
-    return look_space(site, path, DOCTOR_STATE_MB, found);
+    if (access(path_below(site, directory), F_OK) != 0 && errno == ENOENT)
+        directory = dirname(directory);
+    return look_space(site, directory, DOCTOR_STATE_MB, found);
 }
 
 static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    char path[512], *pattern, *slash;
+    char path[512], *pattern;
 
     if (!slurm_lines_value(&site->slurm, "SlurmdSpoolDir", path, sizeof path))
         snprintf(path, sizeof path, "/var/spool/slurmd");
-    pattern = strchr(path, '%'); /* one directory per node, by its name: use its parent */
-    if (pattern) {
-        *pattern = '\0';
-        slash = strrchr(path, '/');
-        if (slash)
-            slash[slash == path] = '\0';
-    }
-    return look_space(site, path, DOCTOR_SPOOL_MB, found);
+    pattern = strchr(path, '%');
+    if (pattern)
+        pattern[1] = '\0'; /* one directory per node, by its name: use its parent */
+    return look_space(site, pattern ? dirname(path) : path, DOCTOR_SPOOL_MB, found);
 }
 
 static enum verdict look_health(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -442,59 +426,49 @@ static enum verdict look_last_run(const struct doctor_site *site, char found[DOC
 }
 
 const struct precondition precondition_table[] = {
-    {"version", look_version, "install the same package on head and nodes", SAME, true, true},
-    {"slurm", look_slurm, "install Slurm's configuration, or name it in SLURM_CONF", MAY_DIFFER,
-     true, true},
-    {"configuration", look_configuration,
+    {"version", "install the same package on head and nodes", look_version, ON_ALL, SAME},
+    {"slurm", "install Slurm's configuration, or name it in SLURM_CONF", look_slurm, ON_ALL},
+    {"configuration",
      "correct the line (muster conf --check); use one file on head and nodes, with lines that are "
      "right for all of them (GPUsPerNode, FabricInterfaces: only where all nodes are alike)",
-     SAME_ON_NODES, true, true},
-    {"plugin", look_plugin,
-     "install libspank-muster for this Slurm, and make its line in plugstack.conf active",
-     MAY_DIFFER, false, true},
-    {"battery", look_battery, "install the package muster, or make install", MAY_DIFFER, false,
-     true},
-    {"user", look_user, "create BatteryUser with the same UID on head and nodes (operations.md, 1)",
-     SAME, true, true},
-    {"munge", look_munge, "start munged, and copy the same munge.key to head and nodes", MAY_DIFFER,
-     true, true},
-    {"clock", look_clock, "run chrony or another NTP client", MAY_DIFFER, true, true},
-    {"limits", look_limits, "raise slurmd's limits (systemctl edit slurmd)", MAY_DIFFER, false,
-     true},
-    {"neighbors", look_neighbors,
+     look_configuration, ON_ALL, SAME_ON_NODES},
+    {"plugin", "install libspank-muster for this Slurm, and make its line in plugstack.conf active",
+     look_plugin, ON_NODES},
+    {"battery", "install the package muster, or make install", look_battery, ON_NODES},
+    {"user", "create BatteryUser with the same UID on head and nodes (operations.md, 1)", look_user,
+     ON_ALL, SAME},
+    {"munge", "start munged, and copy the same munge.key to head and nodes", look_munge, ON_ALL},
+    {"clock", "run chrony or another NTP client", NULL, ON_ALL, .test = "host.clock"},
+    {"limits", "raise slurmd's limits (systemctl edit slurmd)", NULL, ON_NODES,
+     .test = "host.limits"},
+    {"neighbors",
      "set net.ipv4.neigh.default.gc_thresh3 above that in /etc/sysctl.d, and gc_thresh2 to half",
-     MAY_DIFFER, true, true},
-    {"state", look_state,
-     "create the directory of CertificateFile, owned by root, or free space there", MAY_DIFFER,
-     true, true},
-    {"spool", look_spool, "free space in SlurmdSpoolDir", MAY_DIFFER, false, true},
-    {"health", look_health,
-     "set HealthCheckProgram and HealthCheckInterval in slurm.conf (operations.md, 9)", MAY_DIFFER,
-     true, false},
-    {"timer", look_timer, "systemctl enable --now muster-certify.timer, on one host", MAY_DIFFER,
-     true, false},
-    {"mpi", look_mpi,
+     look_neighbors, ON_ALL},
+    {"state", "create the directory of CertificateFile, owned by root, or free space there",
+     look_state, ON_ALL},
+    {"spool", "free space in SlurmdSpoolDir", look_spool, ON_NODES},
+    {"health", "set HealthCheckProgram and HealthCheckInterval in slurm.conf (operations.md, 9)",
+     look_health, ON_HEAD},
+    {"timer", "systemctl enable --now muster-certify.timer, on one host", look_timer, ON_HEAD},
+    {"mpi",
      "set MpiDefault in slurm.conf to a type that matches the MPI, or use certify --mpi TYPE",
-     MAY_DIFFER, true, false},
-    {"transports", doctor_look_transports,
+     look_mpi, ON_HEAD},
+    {"transports",
      "install UCX's modules for these ports (on RHEL ucx-ib, ucx-rdmacm) and the drivers of "
      "rdma-core; try muster-links --transports as BatteryUser",
-     MAY_DIFFER, false, true},
-    {"ports", doctor_look_ports,
+     doctor_look_transports, ON_NODES},
+    {"ports",
      "open the TCP ports of net.ipv4.ip_local_port_range between nodes, or those to which the site "
      "limits MPI, UCX and srun (SrunPortRange)",
-     MAY_DIFFER, false, true},
-    {"pmix", look_pmix, "PMIxDirectConn=false and PMIxCollFence=tree in mpi.conf", MAY_DIFFER, true,
-     true},
-    {"last-run", look_last_run, "muster certify", MAY_DIFFER, true, false},
+     doctor_look_ports, ON_NODES},
+    {"pmix", "PMIxDirectConn=false and PMIxCollFence=tree in mpi.conf", look_pmix, ON_ALL},
+    {"last-run", "muster certify", look_last_run, ON_HEAD},
     /* of the cluster, checked by doctor_cluster() */
-    {"controller", NULL, "start slurmctld, and check that this host reaches it", MAY_DIFFER, false,
-     false},
-    {"slurmd", NULL, "start slurmd, open its port to this host", MAY_DIFFER, false, false},
-    {"extra", NULL, "empty Extra, or make it a JSON object (scontrol update node=NODE extra=...)",
-     MAY_DIFFER, false, false},
-    {"answer", NULL, "run muster doctor --here on the node", MAY_DIFFER, false, false},
-    {"time", NULL, "run chrony or another NTP client on head and node", MAY_DIFFER, false, false},
+    {"controller", "start slurmctld, and check that this host reaches it"},
+    {"slurmd", "start slurmd, open its port to this host"},
+    {"extra", "empty Extra, or make it a JSON object (scontrol update node=NODE extra=...)"},
+    {"answer", "run muster doctor --here on the node"},
+    {"time", "run chrony or another NTP client on head and node"},
 };
 const size_t precondition_count = sizeof precondition_table / sizeof *precondition_table;
 
@@ -514,9 +488,9 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
         char found[DOCTOR_FOUND] = "";
         enum verdict verdict;
 
-        if (!each->check || !(is_head ? each->is_heads : each->is_nodes))
+        if (!(each->hosts & (is_head ? ON_HEAD : ON_NODES)))
             continue;
-        verdict = each->check(site, found);
+        verdict = each->check ? each->check(site, found) : look_check(site, each->test, found);
         doctor_add(findings, host, each->name, verdict, found);
     }
 }
