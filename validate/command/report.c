@@ -102,22 +102,18 @@ static int run_recall(const struct options *options, const char *path, struct re
     return rv;
 }
 
-struct past_filler {
+struct filler {
     struct survey *survey;
-    bool has_memory;
+    const struct history_span *spans;
+    const struct survey_past **good; /* of each span: the last good run */
+    size_t next;                     /* the first span without a change so far */
+    bool is_out_of_memory;
 };
-
-/* Whether a node outside of the run already has its newest run: the last one added is of the node.
- */
-static bool has_newest_run(const struct survey *survey, const char *node)
-{
-    return survey_node(survey, node) < 0 && survey->past_count > 0 &&
-           strcmp(survey->past[survey->past_count - 1].node, node) == 0;
-}
 
 static void past_take(const struct history_node *node, void *context)
 {
-    struct past_filler *filler = context;
+    struct filler *filler = context;
+    const struct survey *survey = filler->survey;
     struct survey_past past = {.run = node->run,
                                .node = node->node,
                                .part = node->part,
@@ -130,12 +126,12 @@ static void past_take(const struct history_node *node, void *context)
                                .is_suspect = node->is_suspect};
     struct tm day = {0};
 
-    if (has_newest_run(filler->survey, node->node))
-        return;
+    if (survey_node(survey, node->node) < 0 && survey->past_count > 0 &&
+        strcmp(survey->past[survey->past_count - 1].node, node->node) == 0)
+        return; /* a node outside of the run already has its newest run */
     if (*node->certified_until && strptime(node->certified_until, "%Y-%m-%d %H:%M", &day))
         past.expires = (double)timegm(&day);
-    if (survey_add_past(filler->survey, &past) != 0)
-        filler->has_memory = false;
+    filler->is_out_of_memory |= survey_add_past(filler->survey, &past) != 0;
 }
 
 /* The number of past runs in a report for each node of the run; fewer for very many nodes. Of other
@@ -149,52 +145,41 @@ static int runs_of_a_node(size_t nodes)
     return runs > RUNS_OF_A_NODE ? RUNS_OF_A_NODE : runs < RUNS_LEAST ? RUNS_LEAST : (int)runs;
 }
 
-struct change_filler {
-    struct past_filler *filler;
-    const struct survey_past **good; /* of each span: the last good run */
-    const struct history_span *spans;
-    size_t next; /* the first span without a change so far */
-};
-
-static void change_add(struct change_filler *changes, const struct survey_change *change, size_t at)
+static void change_add(struct filler *filler, size_t span, const char *fact, const char *before,
+                       const char *after)
 {
-    struct survey_change added = *change;
+    const struct survey_past *good = filler->good[span];
+    const struct survey_change change = {good->node, good->run, good->time, fact, before, after};
 
-    added.node = changes->good[at]->node;
-    added.run = changes->good[at]->run;
-    added.since = changes->good[at]->time;
-    if (survey_add_change(changes->filler->survey, &added) != 0)
-        changes->filler->has_memory = false;
-    changes->next = at + 1;
+    filler->is_out_of_memory |= survey_add_change(filler->survey, &change) != 0;
+    filler->next = span + 1;
 }
 
 static void change_take(const struct history_change *change, void *context)
 {
-    struct change_filler *changes = context;
-    size_t at = (size_t)(change->span - changes->spans);
+    struct filler *filler = context;
+    size_t span = (size_t)(change->span - filler->spans);
 
-    while (changes->next < at)
-        change_add(changes, &(struct survey_change){.fact = ""}, changes->next);
-    change_add(changes,
-               &(struct survey_change){
-                   .fact = change->fact, .before = change->before, .after = change->after},
-               at);
+    while (filler->next < span)
+        change_add(filler, filler->next, "", NULL, NULL);
+    change_add(filler, span, change->fact, change->before, change->after);
 }
 
 /* Adds what changed on nodes that did not pass from the last good run of each to this one. Only if
  * the history has this run, it has its facts. */
-static int changes_find(struct past_filler *filler, const char *path, struct error *err)
+static int changes_find(struct filler *filler, const char *path, struct error *err)
 {
     const struct survey *survey = filler->survey;
     struct history_span *spans = calloc(survey->node_count + 1, sizeof *spans);
     const struct survey_past **good = calloc(survey->node_count + 1, sizeof *good);
-    struct change_filler changes = {filler, good, spans, 0};
     struct history_run run;
     char text[192];
     size_t count = 0;
     int rv = history_run_find(path, survey->run, &run, text, err);
 
-    filler->has_memory = spans && good;
+    filler->spans = spans;
+    filler->good = good;
+    filler->is_out_of_memory = !spans || !good;
     for (size_t i = 0; rv > 0 && spans && good && i < survey->past_count; i++) {
         const struct survey_past *past = &survey->past[i];
         long node = survey_node(survey, past->node);
@@ -208,9 +193,9 @@ static int changes_find(struct past_filler *filler, const char *path, struct err
         spans[count++] = (struct history_span){past->node, past->time, run.time};
     }
     if (count > 0)
-        rv = history_changes(path, spans, count, change_take, &changes, err);
-    while (rv >= 0 && changes.next < count)
-        change_add(&changes, &(struct survey_change){.fact = ""}, changes.next);
+        rv = history_changes(path, spans, count, change_take, filler, err);
+    while (rv >= 0 && filler->next < count)
+        change_add(filler, filler->next, "", NULL, NULL);
     free(spans);
     free(good);
     return rv;
@@ -218,13 +203,13 @@ static int changes_find(struct past_filler *filler, const char *path, struct err
 
 int report_past(struct survey *survey, const char *path, struct error *err)
 {
-    struct past_filler filler = {survey, true};
+    struct filler filler = {survey};
     int rv = history_nodes_past(path, survey->cluster, runs_of_a_node(survey->node_count),
                                 past_take, &filler, err);
 
-    if (rv > 0 && filler.has_memory)
+    if (rv > 0 && !filler.is_out_of_memory)
         rv = changes_find(&filler, path, err);
-    if (rv >= 0 && !filler.has_memory)
+    if (rv >= 0 && filler.is_out_of_memory)
         rv = error_set(err, "%s: no memory", path);
     return rv < 0 ? -1 : 0;
 }

@@ -104,28 +104,19 @@ static int compare_lines(const void *a, const void *b)
     return order ? order : left->index < right->index ? -1 : left->index > right->index;
 }
 
-static bool is_same_case(const struct line *a, const struct line *b)
-{
-    const struct record *x = RECORD_OF(a), *y = RECORD_OF(b);
-
-    return a->suite == b->suite && strcmp(node_of(x), node_of(y)) == 0 &&
-           strcmp(x->test, y->test) == 0;
-}
-
 /* Writes "eth1 to n2: 49 of 200 Mb/s". */
 static void write_message(FILE *stream, const struct record *record)
 {
-    const char *part = text_of(record->part), *message = text_of(record->message);
+    const char *part = text_of(record->part), *peer = text_of(record->peer),
+               *message = text_of(record->message);
 
-    if (*part && strncmp(message, part, strlen(part)) == 0) {
-        escape(stream, message);
-        return;
+    if (!*part || strncmp(message, part, strlen(part)) != 0) {
+        escape(stream, part);
+        fputs(*part && *peer ? " to " : "", stream);
+        escape(stream, peer);
+        fputs(*part || *peer ? ": " : "", stream);
     }
-    escape(stream, record->part);
-    fputs(*text_of(record->part) && *text_of(record->peer) ? " to " : "", stream);
-    escape(stream, record->peer);
-    fputs(*text_of(record->part) || *text_of(record->peer) ? ": " : "", stream);
-    escape(stream, *text_of(record->message) ? record->message : verdict_name(record->verdict));
+    escape(stream, *message ? message : verdict_name(record->verdict));
 }
 
 static void lines(FILE *stream, const struct line *line, size_t count)
@@ -203,9 +194,12 @@ static void test_case(FILE *stream, const struct line *line, size_t count)
 /* Returns the number of lines of the test case that starts at line. */
 static size_t case_length(const struct line *line, size_t left)
 {
+    const struct record *first = RECORD_OF(line);
     size_t length = 1;
 
-    while (length < left && is_same_case(line, &line[length]))
+    while (length < left && line[length].suite == line->suite &&
+           strcmp(node_of(RECORD_OF(&line[length])), node_of(first)) == 0 &&
+           strcmp(RECORD_OF(&line[length])->test, first->test) == 0)
         length++;
     return length;
 }

@@ -83,11 +83,12 @@ static void past_take(const struct survey *survey, const struct survey_past *pas
                        past->expires};
 }
 
-/* Returns the nodes of the run, then those that only the history knows; node NULL: the run did not
- * judge it. NULL if memory is out. */
+/* Returns the nodes that the run judged, then those that only the history knows. NULL if memory is
+ * out. */
 static struct known *known_find(const struct survey *survey, size_t *count)
 {
     struct known *list = calloc(survey->node_count + survey->past_count + 1, sizeof *list);
+    size_t kept = 0;
 
     *count = survey->node_count;
     for (size_t i = 0; list && i < survey->node_count; i++) {
@@ -105,6 +106,10 @@ static struct known *known_find(const struct survey *survey, size_t *count)
     for (size_t i = 0; list && i < survey->past_count; i++)
         if (i == 0 || strcmp(survey->past[i - 1].node, survey->past[i].node) != 0) /* its newest */
             past_take(survey, &survey->past[i], list, count);
+    for (size_t i = 0; list && i < *count; i++)
+        if (list[i].node)
+            list[kept++] = list[i];
+    *count = kept;
     return list;
 }
 
@@ -132,24 +137,20 @@ static int nodes(FILE *stream, const struct survey *survey)
     head(stream, "muster_node_certified",
          "1 where the node has a certificate; it may have expired.");
     for (size_t i = 0; i < count; i++)
-        if (list[i].node)
-            sample(stream, list[i].is_certified, "muster_node_certified", "node", list[i].node,
-                   NULL);
+        sample(stream, list[i].is_certified, "muster_node_certified", "node", list[i].node, NULL);
     head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
     for (size_t i = 0; i < count; i++)
-        if (list[i].node)
-            verdict_samples(stream, &list[i]);
+        verdict_samples(stream, &list[i]);
     head(stream, "muster_node_fault", "1 for each fault code of the node: muster-codes(7).");
     for (size_t i = 0; i < count; i++)
-        if (list[i].node && *list[i].code)
+        if (*list[i].code)
             sample(stream, 1, "muster_node_fault", "node", list[i].node, "code", list[i].code,
                    "remediation", list[i].remediation, NULL);
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
     for (size_t i = 0; i < count; i++)
-        if (list[i].node)
-            sample(stream, list[i].expires, "muster_certificate_expires_seconds", "node",
-                   list[i].node, NULL);
+        sample(stream, list[i].expires, "muster_certificate_expires_seconds", "node", list[i].node,
+               NULL);
     free(list);
     return 0;
 }

@@ -153,20 +153,20 @@ static void take_fault(struct survey_node *node, const struct record *record, en
  * programs. A record with a peer is about the pair: the node may not be at fault. */
 static void take_verdict(struct survey_node *node, const struct record *record)
 {
-    if (catalog_is_suite(record->suite, SUITE_CERTIFY) &&
-        catalog_is_test(record->test, TEST_CERTIFY)) {
-        node->verdict = record->verdict;
-        node->part = text_of(record->part);
-        node->message = text_of(record->message);
-        take_fault(node, record, record->verdict > VERDICT_PASS ? record->code : FAULT_NONE);
-        node->is_concluded = true;
-    } else if (!node->is_concluded && is_worse(record->verdict, node->verdict) &&
-               (!record->peer || !*record->peer)) {
-        node->verdict = record->verdict;
-        node->part = text_of(record->part);
-        node->message = text_of(record->message);
-        take_fault(node, record, record_code(record));
-    }
+    bool is_conclusion = catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+                         catalog_is_test(record->test, TEST_CERTIFY);
+
+    if (!is_conclusion &&
+        (node->is_concluded || !is_worse(record->verdict, node->verdict) || *text_of(record->peer)))
+        return;
+    node->verdict = record->verdict;
+    node->part = text_of(record->part);
+    node->message = text_of(record->message);
+    take_fault(node, record,
+               !is_conclusion                   ? record_code(record)
+               : record->verdict > VERDICT_PASS ? record->code
+                                                : FAULT_NONE);
+    node->is_concluded = is_conclusion;
 }
 
 static void take_facts(struct survey *survey, struct survey_node *node, const struct record *record)
@@ -279,14 +279,15 @@ int survey_build(const struct records *records, const char *run, struct survey *
     return 0;
 }
 
-/* Replaces each text by a copy. Returns 0, or -1 if memory is out: then some are NULL. */
-static int texts_copy(const char **const *texts, size_t count)
+/* Replaces each text by a copy that the survey owns. Returns 0, or -1 if memory is out. */
+static int texts_keep(struct survey *survey, const char **const *texts, size_t count)
 {
-    bool is_missing = false;
-
-    for (size_t i = 0; i < count; i++)
-        is_missing |= !(*texts[i] = strdup(text_of(*texts[i])));
-    return is_missing ? -1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (hostlist_append(&survey->texts, text_of(*texts[i])) != 0)
+            return -1;
+        *texts[i] = survey->texts.names[survey->texts.count - 1];
+    }
+    return 0;
 }
 
 int survey_add_past(struct survey *survey, const struct survey_past *past)
@@ -295,50 +296,30 @@ int survey_add_past(struct survey *survey, const struct survey_past *past)
     const char **texts[] = {&added.run, &added.node, &added.part, &added.message, &added.code};
     long index = survey_node(survey, past->node);
     struct survey_node *node = index >= 0 ? &survey->nodes[index] : NULL;
-    int rv;
 
     if (node && !node->is_concluded && isfinite(past->expires)) {
         node->is_certified = true;
         node->expires = past->expires;
     }
-    if (!GROW(survey->past, survey->past_count))
+    if (texts_keep(survey, texts, sizeof texts / sizeof *texts) != 0 ||
+        !GROW(survey->past, survey->past_count))
         return -1;
-    rv = texts_copy(texts, sizeof texts / sizeof *texts);
     survey->past[survey->past_count++] = added;
-    return rv;
+    return 0;
 }
 
 int survey_add_change(struct survey *survey, const struct survey_change *change)
 {
     struct survey_change added = *change;
     const char **texts[] = {&added.node, &added.run, &added.fact, &added.before, &added.after};
-    int rv;
 
     added.before = added.before ? added.before : "unknown";
     added.after = added.after ? added.after : "unknown";
-    if (!GROW(survey->changes, survey->change_count))
+    if (texts_keep(survey, texts, sizeof texts / sizeof *texts) != 0 ||
+        !GROW(survey->changes, survey->change_count))
         return -1;
-    rv = texts_copy(texts, sizeof texts / sizeof *texts);
     survey->changes[survey->change_count++] = added;
-    return rv;
-}
-
-static void texts_free(const char *const *texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free((char *)(size_t)texts[i]);
-}
-
-static void past_free(const struct survey_past *past)
-{
-    texts_free((const char *[]){past->run, past->node, past->part, past->message, past->code}, 5);
-}
-
-static void change_free(const struct survey_change *change)
-{
-    texts_free(
-        (const char *[]){change->node, change->run, change->fact, change->before, change->after},
-        5);
+    return 0;
 }
 
 void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node, void *context),
@@ -347,10 +328,8 @@ void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node,
     size_t kept = 0;
 
     for (size_t i = 0; i < survey->past_count; i++)
-        if (survey->past[i].node && is_kept(survey->past[i].node, context))
+        if (is_kept(survey->past[i].node, context))
             survey->past[kept++] = survey->past[i];
-        else
-            past_free(&survey->past[i]);
     survey->past_count = kept;
 }
 
@@ -367,11 +346,8 @@ void survey_clear(struct survey *survey)
     free(survey->leaves);
     free(survey->notes);
     free(survey->items);
-    for (size_t i = 0; i < survey->past_count; i++)
-        past_free(&survey->past[i]);
     free(survey->past);
-    for (size_t i = 0; i < survey->change_count; i++)
-        change_free(&survey->changes[i]);
     free(survey->changes);
+    hostlist_clear(&survey->texts);
     *survey = (struct survey){0};
 }

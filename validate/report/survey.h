@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/base/error.h"
+#include "lib/base/hostlist.h"
 #include "validate/report/records.h"
 
 /* The contents of a report, sorted once for all formats: one run, its nodes, findings, and the
@@ -107,6 +108,7 @@ struct survey {
     size_t past_count;
     struct survey_change *changes; /* by node, if the caller adds them */
     size_t change_count;
+    struct hostlist texts; /* of past and changes */
 };
 
 /* A record of the run, valid until the end of the enclosing block. */

@@ -112,36 +112,24 @@ static bool is_better(float known, float value, enum survey_metric metric)
     return isnan(known) || (metric == SURVEY_LATENCY ? value < known : value > known);
 }
 
-/* Appends a cell; NULL if memory is out. */
-static struct survey_cell *next_cell(struct survey_rail *rail, enum survey_metric metric)
-{
-    size_t count = rail->measured[metric];
-
-    if (!GROW(rail->cells[metric], count))
-        return NULL;
-    rail->measured[metric]++;
-    return &rail->cells[metric][count];
-}
-
 static int take_cell(struct survey *survey, const struct record *record, enum survey_metric metric)
 {
     struct survey_rail *rail = rail_of(survey, record->part);
     long from = survey_node(survey, record->node), to = survey_node(survey, record->peer);
-    struct survey_cell *cell;
 
     if (!rail || from < 0 || to < 0)
         return 0;
-    cell = next_cell(rail, metric);
-    if (!cell)
+    if (!GROW(rail->cells[metric], rail->measured[metric]))
         return -1;
-    *cell = (struct survey_cell){.from = (unsigned)from,
-                                 .to = (unsigned)to,
-                                 .value = (float)record->value,
-                                 .low = (float)record->low,
-                                 .high = (float)record->high,
-                                 .limit = (float)record->limit,
-                                 .verdict = (unsigned char)record->verdict,
-                                 .source = source_of(survey, record->limit_source)};
+    rail->cells[metric][rail->measured[metric]++] =
+        (struct survey_cell){.from = (unsigned)from,
+                             .to = (unsigned)to,
+                             .value = (float)record->value,
+                             .low = (float)record->low,
+                             .high = (float)record->high,
+                             .limit = (float)record->limit,
+                             .verdict = (unsigned char)record->verdict,
+                             .source = source_of(survey, record->limit_source)};
     return 0;
 }
 
@@ -284,22 +272,26 @@ static int take_cells(struct survey *survey)
     return 0;
 }
 
+static int rails_each(struct survey *survey,
+                      int (*act)(struct survey *, struct survey_rail *, enum survey_metric))
+{
+    for (size_t k = 0; k < survey->rail_count; k++)
+        for (int metric = 0; metric < SURVEY_METRICS; metric++)
+            if (act(survey, &survey->rails[k], (enum survey_metric)metric) != 0)
+                return -1;
+    return 0;
+}
+
 int survey_links(struct survey *survey)
 {
     survey->limit_sources[0] = "";
     if (rails_find(survey) != 0 || take_cells(survey) != 0)
         return -1;
-    for (size_t k = 0; k < survey->rail_count; k++)
-        for (int metric = 0; metric < SURVEY_METRICS; metric++)
-            if (put_in_order(survey, &survey->rails[k], (enum survey_metric)metric) != 0)
-                return -1;
+    if (rails_each(survey, put_in_order) != 0)
+        return -1;
     for (size_t i = 0; i < survey->count; i++)
         take_conclusion(survey, SURVEY_AT(survey, i));
-    for (size_t k = 0; k < survey->rail_count; k++)
-        for (int metric = 0; metric < SURVEY_METRICS; metric++)
-            if (settle(survey, &survey->rails[k], (enum survey_metric)metric) != 0)
-                return -1;
-    return 0;
+    return rails_each(survey, settle);
 }
 
 double survey_figure(const struct survey *survey, size_t node, size_t rail,
