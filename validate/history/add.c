@@ -89,17 +89,6 @@ static bool is_of_campaign(const struct record *record)
            catalog_is_metric(record->metric, METRIC_NODES);
 }
 
-static bool is_of_stage(const struct record *record)
-{
-    return catalog_is_suite(record->suite, SUITE_CERTIFY) &&
-           catalog_is_test(record->test, TEST_STAGE);
-}
-
-static bool is_of_host(const struct record *record)
-{
-    return catalog_is_suite(record->suite, SUITE_HOST) && record->node;
-}
-
 /* Whether the record is the computing rate of a GPU, in BF16, in which models are trained, or in
  * FP32, which each GPU has. */
 static bool is_of_gpu(const struct record *record)
@@ -107,11 +96,6 @@ static bool is_of_gpu(const struct record *record)
     return catalog_is_suite(record->suite, SUITE_GPU) && record->node &&
            (catalog_is_metric(record->metric, METRIC_RATE_BF16) ||
             catalog_is_metric(record->metric, METRIC_RATE_FP32));
-}
-
-static bool is_of_job(const struct record *record)
-{
-    return catalog_is_test(record->test, TEST_HOST_JOBS) && isfinite(record->job);
 }
 
 static bool add_records(sqlite3 *database, const struct history_run *run,
@@ -126,7 +110,9 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
 
         if ((record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS) &&
             !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record) &&
-            !is_of_job(record) && !is_of_stage(record))
+            !(catalog_is_test(record->test, TEST_HOST_JOBS) && isfinite(record->job)) &&
+            !(catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+              catalog_is_test(record->test, TEST_STAGE)))
             continue;
         is_done = database_insert(
             statement, "tnttttttntnttttnn", run->run, record->time, record->suite, record->test,
@@ -145,17 +131,6 @@ static bool add_figure(sqlite3_stmt *statement, const char *run, const char *nod
 {
     return database_insert(statement, "kkttnt", node ? node : "", record->part, metric, run,
                            record->value, record->unit);
-}
-
-/* Adds the bandwidth of each rail: its worse direction, as in the judgement. */
-static bool add_worse_directions(sqlite3 *database, const char *run)
-{
-    static const char query[] =
-        "INSERT INTO figures SELECT s.node, s.part, 'bandwidth', s.run, min(s.value, r.value),"
-        " s.unit FROM figures s JOIN figures r ON r.node = s.node AND r.part = s.part"
-        " AND r.run = s.run AND r.metric = 'receives' WHERE s.run = ?1 AND s.metric = 'sends'";
-
-    return database_run(database, query, "t", run);
 }
 
 /* Adds the figures. A rail's figure is its best with any partner, which excludes faults of the
@@ -182,13 +157,20 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
         else if (is_link(record) && record->node &&
                  catalog_is_metric(record->metric, METRIC_LATENCY))
             is_done = add_figure(least, run->run, record->node, "latency", record);
-        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || is_of_host(record) ||
-                 is_of_gpu(record))
+        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) ||
+                 (catalog_is_suite(record->suite, SUITE_HOST) && record->node) || is_of_gpu(record))
             is_done = add_figure(most, run->run, record->node, record->metric, record);
     }
     sqlite3_finalize(most);
     sqlite3_finalize(least);
-    return is_done && add_worse_directions(database, run->run);
+    /* the bandwidth of each rail is its worse direction, as in the judgement */
+    return is_done &&
+           database_run(database,
+                        "INSERT INTO figures SELECT s.node, s.part, 'bandwidth', s.run,"
+                        " min(s.value, r.value), s.unit FROM figures s JOIN figures r"
+                        " ON r.node = s.node AND r.part = s.part AND r.run = s.run"
+                        " AND r.metric = 'receives' WHERE s.run = ?1 AND s.metric = 'sends'",
+                        "t", run->run);
 }
 
 /* ---------------------------------------------------------------- facts */
