@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,11 +92,9 @@ struct texts {
     size_t count;
 };
 
-static int compare_pointers(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
-    uintptr_t x = (uintptr_t) * (const char *const *)a, y = (uintptr_t) * (const char *const *)b;
-
-    return x < y ? -1 : x > y;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static void row_texts(const struct record *record, const char *texts[TEXTS])
@@ -123,9 +120,9 @@ static int texts_find(const struct record *rows, size_t count, struct texts *tex
         row_texts(&rows[i], &texts->items[TEXTS * i]);
     texts->count = TEXTS * count;
     if (texts->count > 0)
-        qsort(texts->items, texts->count, sizeof *texts->items, compare_pointers);
+        qsort(texts->items, texts->count, sizeof *texts->items, compare_texts);
     for (size_t i = 0; i < texts->count; i++)
-        if (left == 0 || texts->items[left - 1] != texts->items[i])
+        if (left == 0 || strcmp(texts->items[left - 1], texts->items[i]) != 0)
             texts->items[left++] = texts->items[i];
     texts->count = left;
     return 0;
@@ -133,7 +130,7 @@ static int texts_find(const struct record *rows, size_t count, struct texts *tex
 
 static size_t text_index(const struct texts *texts, const char *text)
 {
-    const char **found = bsearch(&text, texts->items, texts->count, sizeof text, compare_pointers);
+    const char **found = bsearch(&text, texts->items, texts->count, sizeof text, compare_texts);
 
     return found ? (size_t)(found - texts->items) : 0;
 }
