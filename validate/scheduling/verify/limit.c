@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,10 +24,33 @@ static const struct intent_key keys[] = {
     {NULL},
 };
 
-static bool is_tres(const struct intent_statement *statement, const char *tres)
+/* What is limited. Slurm names the limit of a job that waits, not that of one that it refuses. */
+enum resource { CPU, NODE, GRES, MINUTES, JOB, SUBMISSION };
+
+static const struct {
+    const char *least; /* what a job has that has as little of it as possible */
+    const char
+        *reasons[5]; /* of jobs that wait for a limit of it, as seen_waits_for() takes them */
+} resources[] = {
+    [CPU] = {"with a CPU each", {"*GrpCpuLimit", "*MaxCpuPer*Limit", "MaxCpuPerAccount"}},
+    [NODE] = {"with as many CPUs",
+              {"*GrpNodeLimit", "*MaxNodePer*Limit", "MaxNodePerAccount", "PartitionNodeLimit"}},
+    [GRES] = {"without the GRES",
+              {"*GrpGRES", "*MaxGRESPerJob", "*MaxGRESPerUser", "MaxGRESPerAccount"}},
+    [MINUTES] = {"for a minute", {"*MaxWallDurationPerJobLimit", "PartitionTimeLimit"}},
+    [JOB] = {"", {"*"}},
+    [SUBMISSION] = {"", {"*"}},
+};
+
+static enum resource resource_of(const struct intent_statement *statement)
 {
-    return (statement->limit == INTENT_TOTAL || statement->limit == INTENT_PER_JOB) &&
-           strncmp(statement->tres, tres, strlen(tres)) == 0;
+    if (statement->limit == INTENT_WALL)
+        return MINUTES;
+    if (statement->limit == INTENT_JOBS || statement->limit == INTENT_SUBMIT)
+        return statement->limit == INTENT_JOBS ? JOB : SUBMISSION;
+    return strcmp(statement->tres, "cpu") == 0    ? CPU
+           : strcmp(statement->tres, "node") == 0 ? NODE
+                                                  : GRES;
 }
 
 /* Returns how many of the limited resource a node has; 0: none. */
@@ -34,13 +59,19 @@ static long per_node(const struct intent_statement *statement,
 {
     char kind[64];
 
-    if (is_tres(statement, "node"))
+    switch (resource_of(statement)) {
+    case NODE:
         return 1;
-    if (!is_tres(statement, "gres/"))
+    case GRES:
+        snprintf(kind, sizeof kind, "%s", statement->tres + 5);
+        kind[strcspn(kind, ":")] = '\0';
+        return slurm_gres_count(capacity->gres, kind);
+    case MINUTES:
+    case SUBMISSION:
+        return INT_MAX;
+    default:
         return capacity->cpus;
-    snprintf(kind, sizeof kind, "%s", statement->tres + 5);
-    kind[strcspn(kind, ":")] = '\0';
-    return slurm_gres_count(capacity->gres, kind);
+    }
 }
 
 /* Returns the fewest nodes for a job that requests so much; each has as much of a GRES. */
@@ -48,21 +79,23 @@ static long nodes_for(const struct intent_statement *statement, long amount, lon
 {
     long nodes = (amount + each - 1) / each;
 
-    while (is_tres(statement, "gres/") && amount % nodes != 0)
+    while (resource_of(statement) == GRES && amount % nodes != 0)
         nodes++;
     return nodes;
 }
 
 /* Returns the number that must not be granted: one more than stated. If a GRES would need more
- * nodes than there are for that, the next number that needs no more. */
+ * nodes than there are for that in one job, the next number that needs no more. */
 static long too_many(const struct intent_statement *statement,
                      const struct verify_capacity *capacity, long each)
 {
-    long amount = statement->amount + 1, most = each > 0 ? (amount + each - 1) / each : 0;
+    long amount = statement->amount + 1, most = capacity->nodes;
 
-    if (most < capacity->nodes)
-        most = capacity->nodes;
-    while (each > 0 && is_tres(statement, "gres/") && nodes_for(statement, amount, each) > most)
+    if (each <= 0 || statement->limit != INTENT_PER_JOB)
+        return amount;
+    if (most < (amount + each - 1) / each)
+        most = (amount + each - 1) / each;
+    while (nodes_for(statement, amount, each) > most)
         amount++;
     return amount;
 }
@@ -75,78 +108,67 @@ static void limit_plan(const struct intent_statement *statement,
         [INTENT_WALL] = "minutes",      [INTENT_TOTAL] = "at once",
         [INTENT_PER_JOB] = "in a job",
     };
-    long each = per_node(statement, capacity), amount = statement->amount, over = amount + 1;
+    enum resource resource = resource_of(statement);
+    long each = per_node(statement, capacity), amount = statement->amount,
+         over = too_many(statement, capacity, each);
 
-    if (statement->limit == INTENT_PER_JOB)
-        over = too_many(statement, capacity, each);
     plan->most_s = VERIFY_SETTLE_S + VERIFY_END_S;
-    if (statement->limit == INTENT_PER_JOB && is_tres(statement, "gres/"))
-        plan->most_s += VERIFY_END_S; /* of the job without the GRES */
-    plan->nodes = 1;
-    if (statement->limit != INTENT_WALL && statement->limit != INTENT_SUBMIT && each <= 0) {
+    if (resource != JOB && resource != SUBMISSION) /* a job, and two to rule out other limits */
+        plan->most_s += VERIFY_SETTLE_S + 3 * VERIFY_END_S;
+    if (each <= 0)
         plan->nodes = -1;
-    } else if (statement->limit == INTENT_TOTAL && amount >= each) {
-        plan->nodes = nodes_for(statement, amount, each) + 1;
-    } else if (statement->limit == INTENT_JOBS || statement->limit == INTENT_PER_JOB) {
-        long within_nodes = nodes_for(statement, amount, each),
-             over_nodes = nodes_for(statement, over, each);
-
-        plan->nodes = over_nodes > within_nodes ? over_nodes : within_nodes;
-    }
+    else if (statement->limit == INTENT_TOTAL)
+        plan->nodes = amount < each ? 1 : nodes_for(statement, amount, each) + 1;
+    else
+        plan->nodes = (long)fmax((double)nodes_for(statement, amount, each),
+                                 (double)nodes_for(statement, over, each));
     snprintf(plan->doing, sizeof plan->doing, "%s has %ld %s%s%s, and not %ld",
              statement->who->user, amount, statement->tres, *statement->tres ? " " : "",
              what[statement->limit], over);
 }
 
-/* Submits a job on so many nodes that requests so many of the limited resource. */
-static void submit_on(struct verify_run *run, const struct intent_statement *statement, long nodes,
-                      long amount, struct verify_seen *seen)
-{
-    struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = (int)nodes, .cpus = (int)nodes};
-    char gres[96];
-
-    if (nodes > 1 && amount % nodes != 0 && statement->limit == INTENT_TOTAL) {
-        snprintf(seen->not_shown, sizeof seen->not_shown,
-                 "%ld %s are not the same number on each of %ld nodes", amount, statement->tres,
-                 nodes);
-        return;
-    }
-    if (is_tres(statement, "cpu"))
-        ask.cpus = (int)amount;
-    if (is_tres(statement, "node")) /* whole nodes: two jobs on one may count as one node */
-        ask.cpus = (int)(nodes * verify_capacity_of(run)->cpus);
-    if (is_tres(statement, "gres/") && amount > 0) {
-        snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, amount / nodes);
-        ask.gres = gres;
-    }
-    verify_submit(run, statement->who, &ask, seen);
-}
-
+/* Submits a job that requests so much. After one that is refused submits another with the least of
+ * the resource: if Slurm refuses that one as well, another limit is the reason. */
 static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
                           long amount, struct verify_seen *seen)
 {
-    long each = per_node(statement, verify_capacity_of(run));
+    const struct verify_capacity *capacity = verify_capacity_of(run);
+    enum resource resource = resource_of(statement);
+    int nodes = (int)nodes_for(statement, amount, per_node(statement, capacity));
+    struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = nodes, .cpus = nodes};
+    struct seen_job *job;
+    char gres[96];
 
-    submit_on(run, statement, nodes_for(statement, amount, each), amount, seen);
-}
-
-/* Submits a refused job without its GRES: Slurm does not name the limit for which it refuses a job,
- * and if it refuses this one as well, that is another limit. */
-static void rule_out_others(struct verify_run *run, const struct intent_statement *statement,
-                            long amount, struct verify_seen *seen)
-{
-    long each = per_node(statement, verify_capacity_of(run)),
-         nodes = nodes_for(statement, amount, each);
-    struct seen_job *job = &seen->jobs[seen->count];
-    size_t count = seen->count;
-
-    submit_on(run, statement, nodes, 0, seen);
-    if (seen->count > count && job->answer == PROBE_ACCEPTED)
+    if (resource == CPU)
+        ask.cpus = (int)amount;
+    if (statement->limit == INTENT_TOTAL && resource == NODE)
+        ask.cpus *= (int)capacity->cpus; /* whole ones: two jobs on a node may count as one */
+    if (resource == GRES) {
+        snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, amount / nodes);
+        ask.gres = gres;
+    }
+    if (resource == MINUTES)
+        ask.minutes = (int)amount;
+    job = verify_submit(run, statement->who, &ask, seen);
+    if (!job || job->answer != PROBE_LIMITED)
+        return;
+    if (resource == CPU)
+        ask.cpus = nodes;
+    if (resource == NODE)
+        ask.nodes = (int)((ask.cpus + capacity->cpus - 1) / capacity->cpus);
+    if (resource == MINUTES)
+        ask.minutes = 1;
+    ask.gres = NULL;
+    job = verify_submit(run, statement->who, &ask, seen);
+    if (!job)
+        return;
+    if (job->answer == PROBE_ACCEPTED)
         verify_end(run, job);
-    else if (seen->count > count)
-        text_put(seen->not_shown, sizeof seen->not_shown, "%ld node%s without %s: %s", nodes,
-                 text_plural(nodes), statement->tres, seen_describe(job).text);
-    seen->count = count;
+    else
+        text_put(seen->not_shown, sizeof seen->not_shown, "%d node%s %s: %s", ask.nodes,
+                 text_plural((size_t)ask.nodes), resources[resource].least,
+                 seen_describe(job).text);
+    seen->count--;
 }
 
 static bool all_settled(const struct verify_seen *seen)
@@ -166,28 +188,21 @@ static bool is_last_decided(const struct verify_seen *seen)
     return all_settled(seen);
 }
 
-/* Submits a job with too much, then one with the stated amount: the first does not block the
- * second. */
+/* Submits a job with too much, ends it, and submits one with the stated amount: no limit counts the
+ * first against the second. */
 static void probe_one_job(struct verify_run *run, const struct intent_statement *statement,
                           struct verify_seen *seen)
 {
-    bool is_wall = statement->limit == INTENT_WALL;
     const struct verify_capacity *capacity = verify_capacity_of(run);
 
-    seen->amounts[0] = is_wall ? statement->amount + 1
-                               : too_many(statement, capacity, per_node(statement, capacity));
+    seen->amounts[0] = too_many(statement, capacity, per_node(statement, capacity));
     seen->amounts[1] = statement->amount;
     for (int i = 0; i < 2; i++) {
-        if (is_wall)
-            verify_submit(run, statement->who,
-                          &(struct verify_ask){.minutes = (int)seen->amounts[i]}, seen);
-        else
-            submit_amount(run, statement, seen->amounts[i], seen);
-        verify_wait(run, VERIFY_SETTLE_S / 2, seen, all_settled);
+        submit_amount(run, statement, seen->amounts[i], seen);
+        verify_wait(run, VERIFY_SETTLE_S, seen, all_settled);
+        if (i == 0)
+            verify_end(run, &seen->jobs[0]);
     }
-    for (size_t i = 0; is_tres(statement, "gres/") && i < seen->count; i++)
-        if (seen->jobs[i].answer == PROBE_LIMITED)
-            rule_out_others(run, statement, seen->amounts[i], seen);
 }
 
 static void limit_probe(struct verify_run *run, const struct intent_statement *statement,
@@ -294,27 +309,19 @@ static void judge_one_job(const struct verify_seen *seen, struct verify_result *
                     more, text[0].text, text[1].text);
 }
 
-/* Returns the first job that a limit of something else than the GRES keeps waiting; NULL: none. */
-static const struct seen_job *held_by_other(const struct intent_statement *statement,
-                                            const struct verify_seen *seen)
-{
-    for (size_t i = 0; is_tres(statement, "gres/") && i < seen->count; i++)
-        if (seen_is_limited(&seen->jobs[i]) && seen->jobs[i].answer == PROBE_ACCEPTED &&
-            !seen_is_of_gres(&seen->jobs[i]))
-            return &seen->jobs[i];
-    return NULL;
-}
-
 static void limit_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                         struct verify_result *result)
 {
-    const struct seen_job *other = held_by_other(statement, seen);
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct seen_job *job = &seen->jobs[i];
 
-    if (other)
-        verify_not_shown(result, "%s", seen_describe(other).text);
-    else if (seen->count < 2)
-        verify_not_shown(result, "no job was submitted");
-    else if (statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB)
+        if (seen_is_limited(job) && job->answer == PROBE_ACCEPTED &&
+            !seen_waits_for(job, resources[resource_of(statement)].reasons)) {
+            verify_not_shown(result, "%s", seen_describe(job).text);
+            return;
+        }
+    }
+    if (statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB)
         judge_one_job(seen, result);
     else
         judge_together(statement, seen, result);

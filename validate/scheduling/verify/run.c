@@ -339,7 +339,7 @@ static void look(struct seen_job *job)
     char *text = NULL;
 
     /* what was seen before stays where nothing is known now */
-    if (job->answer == PROBE_ACCEPTED && cluster_show_job(job->id, &text, NULL) == 0)
+    if (job->id != 0 && !job->is_ended && cluster_show_job(job->id, &text, NULL) == 0)
         seen_job_read(text, job);
     free(text);
 }
@@ -387,12 +387,13 @@ static bool first_is_over(const struct verify_seen *seen)
 
 void verify_end(struct verify_run *run, struct seen_job *job)
 {
-    struct verify_seen one = {.count = 1};
+    struct verify_seen one = {.count = 1, .jobs = {*job}};
 
-    one.jobs[0] = *job;
+    if (job->id == 0)
+        return;
     operations_slurm.job_cancel(job->id, NULL);
     verify_wait(run, VERIFY_END_S, &one, first_is_over);
-    *job = one.jobs[0];
+    job->is_ended = true;
 }
 
 void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,

@@ -59,7 +59,7 @@ bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen
                  bool (*is_so)(const struct verify_seen *seen));
 /* Reads the priority factors of a job that waits. */
 void verify_factors(struct seen_job *job);
-/* Cancels the job and waits until it is over. */
+/* Cancels the job, if it was accepted, and waits until it is over. What was seen of it stays. */
 void verify_end(struct verify_run *run, struct seen_job *job);
 /* Queries when and where a job would start on nodes of the partition that have no certificate. */
 void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,

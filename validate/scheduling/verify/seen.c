@@ -3,6 +3,7 @@
 
 #include "validate/scheduling/verify/seen.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,30 +20,10 @@ const char *const seen_factor_names[SEEN_FACTORS] = {
     [SEEN_QOS] = "QOS",         [SEEN_TRES] = "TRES",
 };
 
-/* Beginnings of the reasons that are limits, as Slurm names them (enum job_state_reason). */
-static const char *const limits[] = {
-    "Assoc",
-    "QOSMax",
-    "QOSMin",
-    "QOSGrp",
-    "QOSJobLimit",
-    "QOSResourceLimit",
-    "QOSTimeLimit",
-    "MaxCpuPerAccount",
-    "MaxMemPerAccount",
-    "MaxNodePerAccount",
-    "MaxJobsPerAccount",
-    "MaxGRESPerAccount",
-    "MaxBillingPerAccount",
-    "MaxSubmitJobsPerAccount",
-    "PartitionTimeLimit",
-    "PartitionNodeLimit",
-};
-
-static const char *const later[] = {"BeginTime"};
-static const char *const groups[] = {"AssocGrp", "QOSGrp"};
-static const char *const gres[] = {"AssocGrpGRES", "AssocMaxGRES", "QOSGrpGRES",
-                                   "QOSMaxGRES",   "QOSMinGRES",   "MaxGRES"};
+/* Patterns of the reasons that are limits, as Slurm names them (enum job_state_reason). */
+static const char *const limits[] = {"Assoc*",    "QOSMax*",        "QOSMin*",         "QOSGrp*",
+                                     "QOS*Limit", "Max*PerAccount", "Partition*Limit", NULL};
+static const char *const groups[] = {"AssocGrp*", "QOSGrp*", NULL};
 
 /* Reasons of jobs that the scheduler has not looked at, or that are behind another. */
 static const char *const turns[] = {"", "None", "Priority"};
@@ -105,32 +86,27 @@ bool seen_is_pending(const struct seen_job *job)
     return strcmp(job->state, "PENDING") == 0;
 }
 
-static bool waits_for(const struct seen_job *job, const char *const *begins, size_t count)
+bool seen_waits_for(const struct seen_job *job, const char *const *patterns)
 {
-    for (size_t i = 0; seen_is_pending(job) && i < count; i++)
-        if (strncmp(job->reason, begins[i], strlen(begins[i])) == 0)
+    for (; seen_is_pending(job) && *patterns; patterns++)
+        if (fnmatch(*patterns, job->reason, 0) == 0)
             return true;
     return false;
 }
 
 bool seen_is_limited(const struct seen_job *job)
 {
-    return job->answer == PROBE_LIMITED || waits_for(job, limits, sizeof limits / sizeof *limits);
+    return job->answer == PROBE_LIMITED || seen_waits_for(job, limits);
 }
 
 bool seen_is_of_group(const struct seen_job *job)
 {
-    return waits_for(job, groups, sizeof groups / sizeof *groups);
-}
-
-bool seen_is_of_gres(const struct seen_job *job)
-{
-    return waits_for(job, gres, sizeof gres / sizeof *gres);
+    return seen_waits_for(job, groups);
 }
 
 bool seen_is_later(const struct seen_job *job)
 {
-    return waits_for(job, later, sizeof later / sizeof *later);
+    return seen_is_pending(job) && strcmp(job->reason, "BeginTime") == 0;
 }
 
 /* Returns whether the job waits for one of the first `count` turns. */

@@ -25,7 +25,8 @@ extern const char *const seen_factor_names[SEEN_FACTORS]; /* as sprio's and slur
 
 struct seen_job {
     const struct intent_who *who;
-    uint32_t id; /* 0: it was not accepted */
+    uint32_t id;   /* 0: it was not accepted */
+    bool is_ended; /* the probe has canceled it; the rest is as it was before */
     enum probe_answer answer;
     char message[120];           /* Slurm's message, if it was not accepted */
     char state[24], reason[120]; /* as scontrol shows them; "": not seen */
@@ -70,8 +71,9 @@ bool seen_is_pending(const struct seen_job *job);
 bool seen_is_limited(const struct seen_job *job);
 /* Returns whether the job waits for a limit of a group, to which jobs of others count. */
 bool seen_is_of_group(const struct seen_job *job);
-/* Returns whether the job waits for a limit of a GRES. */
-bool seen_is_of_gres(const struct seen_job *job);
+/* Returns whether the job waits for a reason that one of the patterns matches, as fnmatch() does;
+ * they end with NULL. */
+bool seen_waits_for(const struct seen_job *job, const char *const *patterns);
 /* Returns whether the job may not start yet: one that was requeued waits a moment. */
 bool seen_is_later(const struct seen_job *job);
 /* Returns whether the job waits, and the scheduler has looked at it. */

@@ -16,7 +16,10 @@
 static struct verify_capacity capacity = {.nodes = 7, .cpus = 64, .gres = "gpu:4"};
 static char requests[200];  /* nodes and GRES per node of each job */
 static int most_nodes = 64; /* limits refuse a job on more, */
-static long most_gpus = 64; /* ... or of more GPUs */
+static long most_gpus = 64; /* ... or of more GPUs, */
+static int most_cpus = 999; /* ... or of more CPUs, */
+static int most_jobs = 64;  /* ... or more than so many */
+static int job_count;       /* that were not ended */
 
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
 {
@@ -32,8 +35,10 @@ struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *
     text_join(requests, sizeof requests, ", ", "%d x %s", ask->nodes,
               ask->gres ? ask->gres : "no GPU");
     *job = (struct seen_job){.who = who, .id = 1, .state = "RUNNING"};
-    if (ask->nodes > most_nodes || gpus > most_gpus)
+    if (ask->nodes > most_nodes || gpus > most_gpus || ask->cpus > most_cpus ||
+        job_count == most_jobs)
         *job = (struct seen_job){.who = who, .answer = PROBE_LIMITED};
+    job_count += job->id != 0;
     return job;
 }
 
@@ -49,6 +54,7 @@ void verify_factors(struct seen_job *job)
 
 void verify_end(struct verify_run *run, struct seen_job *job)
 {
+    job_count -= job->id != 0;
 }
 
 void verify_uncertified(struct verify_run *run, const struct intent_statement *statement,
@@ -201,15 +207,21 @@ static void test_amounts_of_gres(void)
     has_str(result.found, "2 more than stated is refused", "... the text says how many");
 }
 
-/* Judges a limit of so many GPUs in a job, where there may be others. */
-static const char *judge_gpus(long amount)
+/* Probes and judges a limit of so much, where there may be others. */
+static const char *probe(enum intent_limit limit, const char *tres, long amount)
 {
-    statement = (struct intent_statement){
-        .who = &customer, .limit = INTENT_PER_JOB, .tres = "gres/gpu", .amount = amount};
+    statement = (struct intent_statement){.who = &customer, .limit = limit, .amount = amount};
+    strcpy(statement.tres, tres);
     memset(&seen, 0, sizeof seen);
     *requests = '\0';
+    job_count = 0;
     verify_limit.probe(NULL, &statement, &seen);
     return verdict_text(&verify_limit);
+}
+
+static const char *judge_gpus(long amount)
+{
+    return probe(INTENT_PER_JOB, "gres/gpu", amount);
 }
 
 static void test_other_limits_of_gres(void)
@@ -217,27 +229,99 @@ static void test_other_limits_of_gres(void)
     is_str(judge_gpus(4), "limit-passed", "no limit refuses 5 GPUs");
     most_gpus = 4;
     is_str(judge_gpus(4), "pass", "a limit of 4 GPUs refuses 5");
-    is_str(requests, "5 x gpu:1, 1 x gpu:4, 5 x no GPU", "... and not their nodes without GPUs");
+    is_str(requests, "5 x gpu:1, 5 x no GPU, 1 x gpu:4", "... and not their nodes without GPUs");
     is_str(judge_gpus(9), "limit-below", "... it refuses 9, too");
     is_int((long long)seen.count, 2, "... two jobs are judged");
     most_gpus = 64;
     most_nodes = 4;
     is_str(judge_gpus(4), "unknown", "a limit of 4 nodes refuses 5 with a GPU each");
-    has_str(result.found, "5 nodes without gres/gpu: a job of bob is refused",
+    has_str(result.found, "5 nodes without the GRES: a job of bob is refused",
             "... and 5 without, which is the reason");
     is_str(judge_gpus(5), "unknown", "... it says nothing against a limit of 5 GPUs");
     most_nodes = 64;
 
-    statement = (struct intent_statement){.limit = INTENT_PER_JOB, .tres = "gres/gpu"};
-    is_str(judged(limit, WAITS("QOSMaxGRESPerJob"), RUNS), "pass", "a job waits for GPUs");
-    is_str(judged(limit, WAITS("QOSMaxNodePerJobLimit"), RUNS), "unknown", "... or for nodes");
-    has_str(result.found, "waits: QOSMaxNodePerJobLimit", "... which the text names");
+    most_gpus = 4;
+    most_jobs = 1;
+    is_str(judge_gpus(4), "pass", "a limit of one submitted job is none of GPUs in a job");
+    most_jobs = 0;
+    is_str(judge_gpus(4), "unknown", "... one of none is no limit of GPUs");
+    most_gpus = 64;
+    most_jobs = 1;
+    is_str(probe(INTENT_TOTAL, "gres/gpu", 4), "unknown",
+           "a limit of submitted jobs refuses a second job");
+    is_str(probe(INTENT_TOTAL, "cpu", 4), "unknown", "... of CPUs, too");
+    most_jobs = 64;
+}
+
+/* Each of the 7 nodes has 64 CPUs. */
+static void test_other_limits_of_tres(void)
+{
+    most_nodes = 1;
+    is_str(probe(INTENT_PER_JOB, "cpu", 64), "unknown", "a limit of nodes refuses 65 CPUs");
+    has_str(result.found, "2 nodes with a CPU each: a job of bob", "... and 2 on 2 nodes");
+    is_str(probe(INTENT_PER_JOB, "node", 1), "pass", "... it is one of nodes in a job");
+    most_nodes = 64;
+    most_cpus = 64;
+    is_str(probe(INTENT_PER_JOB, "cpu", 64), "pass", "a limit of CPUs refuses 65 CPUs");
+    is_str(probe(INTENT_PER_JOB, "node", 1), "limit-passed", "... and not two nodes");
+    most_cpus = 1;
+    is_str(probe(INTENT_PER_JOB, "node", 1), "unknown", "a limit of one CPU refuses two nodes");
+    is_str(probe(INTENT_PER_JOB, "cpu", 2), "limit-below", "... and what was stated of CPUs");
+    most_cpus = 999;
+    most_jobs = 0;
+    is_str(probe(INTENT_WALL, "", 60), "unknown", "a limit of no jobs says nothing of their time");
+    most_jobs = 64;
+}
+
+static void test_reasons(void)
+{
+    static const struct {
+        const char *tres, *reason, *verdict;
+    } cases[] = {{"gres/gpu", WAITS("QOSMaxGRESPerJob"), "pass"},
+                 {"gres/gpu", WAITS("AssocGrpGRES"), "pass"},
+                 {"gres/gpu", WAITS("MaxGRESPerAccount"), "pass"},
+                 {"gres/gpu", WAITS("AssocGrpGRESMinutes"), "unknown"},
+                 {"gres/gpu", WAITS("QOSMaxGRESMinutesPerJob"), "unknown"},
+                 {"gres/gpu", WAITS("QOSMaxGRESPerNode"), "unknown"},
+                 {"gres/gpu", WAITS("QOSMinGRES"), "unknown"},
+                 {"gres/gpu", WAITS("QOSMaxCpuPerUserLimit"), "unknown"},
+                 {"gres/gpu", WAITS("MaxMemoryPerAccount"), "unknown"},
+                 {"cpu", WAITS("AssocMaxCpuPerJobLimit"), "pass"},
+                 {"cpu", WAITS("QOSMaxCpuPerUserLimit"), "pass"},
+                 {"cpu", WAITS("QOSGrpCpuLimit"), "pass"},
+                 {"cpu", WAITS("MaxCpuPerAccount"), "pass"},
+                 {"cpu", WAITS("QOSGrpCPUMinutesLimit"), "unknown"},
+                 {"cpu", WAITS("QOSMaxCpuMinutesPerJobLimit"), "unknown"},
+                 {"cpu", WAITS("QOSMinCpuNotSatisfied"), "unknown"},
+                 {"cpu", WAITS("QOSMaxNodePerJobLimit"), "unknown"},
+                 {"cpu", WAITS("QOSMaxGRESPerUser"), "unknown"},
+                 {"node", WAITS("QOSGrpNodeLimit"), "pass"},
+                 {"node", WAITS("QOSMaxNodePerJobLimit"), "pass"},
+                 {"node", WAITS("PartitionNodeLimit"), "pass"},
+                 {"node", WAITS("AssocGrpNodeMinutes"), "unknown"},
+                 {"node", WAITS("QOSMaxCpuPerJobLimit"), "unknown"}};
+
+    statement = (struct intent_statement){.limit = INTENT_PER_JOB};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        strcpy(statement.tres, cases[i].tres);
+        is_str(judged(limit, cases[i].reason, RUNS), cases[i].verdict, "a limit of %s: %.*s",
+               cases[i].tres, (int)strcspn(strstr(cases[i].reason, "Reason="), " "),
+               strstr(cases[i].reason, "Reason="));
+    }
+    strcpy(statement.tres, "gres/gpu");
     is_str(judged(limit, WAITS("MaxGRESPerAccount"), WAITS("QOSMaxNodePerJobLimit")), "unknown",
-           "... also the stated amount");
+           "the stated amount waits for nodes");
+    has_str(result.found, "waits: QOSMaxNodePerJobLimit", "... which the text names");
     statement.limit = INTENT_TOTAL;
     is_str(judged(limit, RUNS, WAITS("QOSMaxJobsPerUserLimit")), "unknown",
            "a second job waits for a limit of jobs");
     is_str(judged(limit, RUNS, WAITS("QOSMaxGRESPerUser")), "pass", "... or of GPUs");
+    statement = (struct intent_statement){.limit = INTENT_WALL};
+    is_str(judged(limit, WAITS("AssocGrpCPUMinutesLimit"), RUNS), "unknown",
+           "a budget of minutes is no limit of a job's time");
+    statement.limit = INTENT_JOBS;
+    is_str(judged(limit, RUNS, WAITS("QOSMaxCpuPerUserLimit")), "pass",
+           "any limit is one of jobs that request as little as possible");
 }
 
 static void test_priority(void)
@@ -493,6 +577,8 @@ int main(void)
     test_limits();
     test_amounts_of_gres();
     test_other_limits_of_gres();
+    test_other_limits_of_tres();
+    test_reasons();
     test_priority();
     test_preemption();
     test_reservation();
