@@ -253,6 +253,11 @@ like "$text" '^muster policy: .*nodes: No such file' '... and they are named'
 site qos
 printf 'Name|Priority\nnormal|10\n' >"$dir/site/qos"
 like "$(policy)" '^unknown  accounting: qos: sacctmgr printed fewer columns' 'a table with other columns is unknown'
+site qos
+sed -i 's/^chemistry|||root/chemistry|||physics/; s/^physics|||root/physics|||chemistry/' "$dir/site/associations"
+text=$(timeout 30 "$muster" policy check --from "$dir/site")
+is "$?" 3 'accounts that are each other'"'"'s parent: 3'
+like "$text" '^unknown  accounting: associations: account (chemistry|physics) is above itself' '... and one is named'
 for file in partitions nodes reservations slurm.conf; do
     site qos
     seq 1000 | md5sum >"$dir/site/$file"

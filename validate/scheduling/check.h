@@ -56,11 +56,6 @@ struct text_line policy_object(enum cluster_text what, const struct site_record 
 
 /* Returns whether AccountingStorageEnforce includes `what`, by itself or by another value. */
 bool policy_enforces(const struct site *site, const char *what);
-/* Return the account above an association, that of a user or the parent of an account, and its
- * name; NULL and "": none. */
-const struct site_record *policy_parent(const struct site *site,
-                                        const struct site_record *association);
-const char *policy_parent_name(const struct site_record *association);
 /* Returns whether the association has the value of the account above it, as Slurm passes limits
  * down. */
 bool policy_is_inherited(const struct site *site, const struct site_record *association,

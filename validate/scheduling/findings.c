@@ -107,27 +107,10 @@ bool policy_enforces(const struct site *site, const char *what)
     return strcmp(what, "limits") == 0 && site_list_has(list, "safe");
 }
 
-const char *policy_parent_name(const struct site_record *association)
-{
-    return site_value(association, *site_value(association, "User") ? "Account" : "ParentName");
-}
-
-const struct site_record *policy_parent(const struct site *site,
-                                        const struct site_record *association)
-{
-    const char *name = policy_parent_name(association);
-    const struct site_record *one = NULL;
-
-    while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one))
-        if (!*site_value(one, "User") && strcasecmp(site_value(one, "Account"), name) == 0)
-            return one;
-    return NULL;
-}
-
 bool policy_is_inherited(const struct site *site, const struct site_record *association,
                          const char *key)
 {
-    const struct site_record *parent = policy_parent(site, association);
+    const struct site_record *parent = site_parent(site, association);
 
     return parent && strcmp(site_value(parent, key), site_value(association, key)) == 0;
 }

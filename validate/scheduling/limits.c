@@ -178,7 +178,7 @@ static void check_parent(struct policy_findings *findings, enum cluster_text wha
 
     if (what != CLUSTER_ASSOCIATIONS || !(limit->is_group || is_job))
         return;
-    while ((parent = policy_parent(site, parent))) {
+    while ((parent = site_parent(site, parent))) {
         const char *held = site_value(parent, key), *list = value;
         bool is_above = limit->type == NUMBER && site_number(value) > site_number(held);
 

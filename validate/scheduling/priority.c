@@ -48,7 +48,7 @@ static const struct site_record *unequal_shares(const struct site *site)
         const struct site_record *first = NULL, *one = NULL;
 
         while (!*site_value(account, "User") && site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
-            if (strcasecmp(policy_parent_name(one), site_value(account, "Account")) != 0 ||
+            if (strcasecmp(site_parent_name(one), site_value(account, "Account")) != 0 ||
                 strcmp(site_value(one, "User"), "root") == 0)
                 continue;
             first = first ? first : one;

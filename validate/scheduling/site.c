@@ -138,6 +138,23 @@ static int parse_columns(struct site_table *table, char *text, const char *colum
                             : error_set(err, "found no line of %s, as sacctmgr prints it", columns);
 }
 
+/* Checks that no account is above itself. Returns 0, or -1 with err. */
+static int check_parents(const struct site *site, struct error *err)
+{
+    const struct site_record *one = NULL;
+
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
+        const struct site_record *above = *site_value(one, "User") ? NULL : one;
+
+        for (size_t i = 0; above && i < site->tables[CLUSTER_ASSOCIATIONS].count; i++)
+            above = site_parent(site, above);
+        if (above)
+            return error_set(err, "account %s is above itself, expected parents up to root",
+                             site_value(above, "Account"));
+    }
+    return 0;
+}
+
 int site_parse(struct site *site, enum cluster_text what, char *text, struct error *err)
 {
     struct site_table *table = &site->tables[what];
@@ -149,7 +166,9 @@ int site_parse(struct site *site, enum cluster_text what, char *text, struct err
     case CLUSTER_QOS:
         return parse_columns(table, text, CLUSTER_QOS_COLUMNS, err);
     case CLUSTER_ASSOCIATIONS:
-        return parse_columns(table, text, CLUSTER_ASSOCIATION_COLUMNS, err);
+        return parse_columns(table, text, CLUSTER_ASSOCIATION_COLUMNS, err) == 0
+                   ? check_parents(site, err)
+                   : -1;
     case CLUSTER_PARTITIONS:
         return parse_shown(table, text, "PartitionName", err);
     case CLUSTER_NODES:
@@ -228,6 +247,23 @@ const struct site_record *site_find(const struct site *site, enum cluster_text w
     while (site_next(site, what, &record) && strcasecmp(site_value(record, key), value) != 0)
         ;
     return record;
+}
+
+const char *site_parent_name(const struct site_record *association)
+{
+    return site_value(association, *site_value(association, "User") ? "Account" : "ParentName");
+}
+
+const struct site_record *site_parent(const struct site *site,
+                                      const struct site_record *association)
+{
+    const char *name = site_parent_name(association);
+    const struct site_record *one = NULL;
+
+    while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one))
+        if (!*site_value(one, "User") && strcasecmp(site_value(one, "Account"), name) == 0)
+            return one;
+    return NULL;
 }
 
 const struct slurm_line *site_line(const struct site *site, const char *key, const char *name)

@@ -60,6 +60,12 @@ bool site_next(const struct site *site, enum cluster_text what, const struct sit
 const struct site_record *site_find(const struct site *site, enum cluster_text what,
                                     const char *key, const char *value);
 
+/* Return the account above an association, that of a user or the parent of an account, and its
+ * name; NULL and "": none. */
+const struct site_record *site_parent(const struct site *site,
+                                      const struct site_record *association);
+const char *site_parent_name(const struct site_record *association);
+
 /* Returns the last line of slurm.conf that has PartitionName=name or, with name NULL, begins with
  * key. NULL: no such line here. */
 const struct slurm_line *site_line(const struct site *site, const char *key, const char *name);

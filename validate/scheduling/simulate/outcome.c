@@ -44,7 +44,7 @@ static double entitled(const struct site *site, const char *account)
     while (parent && *parent && site_next(site, CLUSTER_ASSOCIATIONS, &record)) {
         double theirs = site_number(site_value(record, "Fairshare"));
 
-        if (strcmp(policy_parent_name(record), parent) == 0 && isfinite(theirs))
+        if (strcmp(site_parent_name(record), parent) == 0 && isfinite(theirs))
             all += theirs;
     }
     return all > 0 ? shares / all * entitled(site, parent) : NAN;
