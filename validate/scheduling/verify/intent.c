@@ -86,11 +86,12 @@ static const struct intent_who *who_find(const struct intent *intent, const char
     return NULL;
 }
 
-/* Puts the value into the statement. Returns 0, or -1 if it is not what is allowed. */
-static int take_value(const struct intent *intent, enum intent_value what, const char *value,
-                      struct intent_statement *statement)
+/* Puts the value into the statement, or into the Who= line. Returns 0, or -1 if it is not what is
+ * allowed. */
+static int take_value(const struct intent *intent, const struct intent_key *key, const char *value,
+                      struct intent_statement *statement, struct intent_who *who)
 {
-    switch (what) {
+    switch (key->value) {
     case INTENT_COUNT:
         return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
     case INTENT_MINUTES:
@@ -106,6 +107,8 @@ static int take_value(const struct intent *intent, enum intent_value what, const
         return take_mode(value, &statement->mode);
     case INTENT_RESERVATION:
         return take_name(value, statement->reservation, sizeof statement->reservation);
+    case INTENT_WHO:
+        return take_name(value, (char *)who + key->offset, sizeof who->user);
     }
     return -1;
 }
@@ -150,7 +153,7 @@ static int fault(const struct slurm_line *line, struct error *err)
  * err. */
 static int take_words(const struct intent *intent, const struct intent_key *keys,
                       const char *keyword, char *rest, struct intent_statement *statement,
-                      struct error *err)
+                      struct intent_who *who, struct error *err)
 {
     unsigned seen = 0;
     char *key, *value;
@@ -171,7 +174,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
             statement->limit = keys[i].limit;
             has_one++;
         }
-        if (take_value(intent, keys[i].value, value, statement) != 0)
+        if (take_value(intent, &keys[i], value, statement, who) != 0)
             return error_set(err, "%s: found %s=%.60s, allowed %s", keyword, keys[i].name, value,
                              keys[i].allowed);
     }
@@ -191,9 +194,17 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
 
 static int take_who(struct intent *intent, const char *name, char *rest, struct error *err)
 {
+    static const struct intent_key keys[] = {
+        {"User", "the name of a test user", INTENT_NEEDED, INTENT_WHO,
+         .offset = offsetof(struct intent_who, user)},
+        {"Account", "a name", INTENT_OPTIONAL, INTENT_WHO,
+         .offset = offsetof(struct intent_who, account)},
+        {"QOS", "a name", INTENT_OPTIONAL, INTENT_WHO, .offset = offsetof(struct intent_who, qos)},
+        {"Partition", "a name", INTENT_OPTIONAL, INTENT_WHO,
+         .offset = offsetof(struct intent_who, partition)},
+        {NULL},
+    };
     struct intent_who *who;
-    char *key, *value;
-    int rv;
 
     if (!GROW(intent->who, intent->who_count))
         return error_set(err, "no memory");
@@ -203,25 +214,8 @@ static int take_who(struct intent *intent, const char *name, char *rest, struct 
         return error_set(err, "found Who=%.60s, allowed a name of letters, digits and ._-", name);
     if (who_find(intent, name))
         return error_set(err, "found Who=%s twice, allowed once", name);
-    while ((rv = split_word(&rest, &key, &value)) > 0) {
-        char *field = strcasecmp(key, "User") == 0        ? who->user
-                      : strcasecmp(key, "Account") == 0   ? who->account
-                      : strcasecmp(key, "QOS") == 0       ? who->qos
-                      : strcasecmp(key, "Partition") == 0 ? who->partition
-                                                          : NULL;
-
-        if (!field)
-            return error_set(
-                err, "Who: found \"%.60s\", allowed User=, Account=, QOS=, Partition=", key);
-        if (*field)
-            return error_set(err, "Who: found %s= twice, allowed once", key);
-        if (take_name(value, field, sizeof who->user) != 0)
-            return error_set(err, "Who: found %s=%.60s, allowed a name", key, value);
-    }
-    if (rv < 0)
-        return error_set(err, "Who: found \"%.60s\", allowed Key=Value", key);
-    if (!*who->user)
-        return error_set(err, "Who: found no User=, expected the name of a test user");
+    if (take_words(intent, keys, "Who", rest, NULL, who, err) != 0)
+        return -1;
     intent->who_count++;
     return 0;
 }
@@ -240,7 +234,7 @@ static int take_statement(struct intent *intent, const struct slurm_line *line,
     if (!statement->who)
         return error_set(err, "found %s=%.60s, allowed the name of a Who= line", kind->keyword,
                          name);
-    if (take_words(intent, kind->keys, kind->keyword, rest, statement, err) != 0)
+    if (take_words(intent, kind->keys, kind->keyword, rest, statement, NULL, err) != 0)
         return -1;
     intent->count++;
     return 0;

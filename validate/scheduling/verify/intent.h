@@ -62,6 +62,7 @@ enum intent_value {
     INTENT_WITHIN,
     INTENT_MODE,
     INTENT_RESERVATION,
+    INTENT_WHO, /* a name in a Who= line */
 };
 
 /* A key of a line, after its keyword. */
@@ -71,6 +72,7 @@ struct intent_key {
     enum intent_need need;
     enum intent_value value;
     enum intent_limit limit; /* the limit that it states, if INTENT_ONE */
+    size_t offset;           /* of the name in struct intent_who, if INTENT_WHO */
 };
 
 enum { INTENT_AMOUNT_MOST = 64 };
