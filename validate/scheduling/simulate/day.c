@@ -131,8 +131,6 @@ void day_job_update(struct day_job *job, const char *text, double after_s)
                                        "CANCELLED", NULL};
     static const char *const has_nodes[] = {"RUNNING", "SUSPENDED", "COMPLETING", NULL};
     const struct slurm_line line = {.text = (char *)(uintptr_t)text};
-    struct seen_job end = {.started_s = NAN};
-    char value[64], ended[96];
 
     if (job->is_over || seen_job_read(text, &job->seen) != 0)
         return;
@@ -150,12 +148,8 @@ void day_job_update(struct day_job *job, const char *text, double after_s)
     }
     if (!job->is_over)
         return;
-    /* EndTime is parsed like StartTime. A job that is canceled while it waits begins and ends at
-     * once. */
-    slurm_line_value(&line, "EndTime", value, sizeof value);
-    snprintf(ended, sizeof ended, "JobState=X StartTime=%s", value);
-    seen_job_read(ended, &end);
-    job->ended_s = end.started_s;
+    job->ended_s = job->seen.ended_s;
+    /* a job that is canceled while it waits begins and ends at once */
     if (job->seen.started_s < job->ended_s) {
         if (isnan(job->started_s))
             job->started_s = job->seen.started_s;

@@ -33,42 +33,19 @@ struct text_line verify_keywords(void)
     return line;
 }
 
-static void conclude(struct verify_result *result, enum verdict verdict, const char *begin,
-                     const char *format, va_list values)
+void verify_conclude(struct verify_result *result, enum verdict verdict, enum verify_code code,
+                     const char *format, ...)
 {
     char text[sizeof result->found];
+    va_list values;
 
+    va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
+    va_end(values);
     result->verdict = verdict;
-    text_put(result->found, sizeof result->found, "%s%s", begin, text);
-}
-
-void verify_pass(struct verify_result *result, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    conclude(result, VERDICT_PASS, "", format, values);
-    va_end(values);
-}
-
-void verify_fail(struct verify_result *result, enum verify_code code, const char *format, ...)
-{
-    va_list values;
-
     result->code = code;
-    va_start(values, format);
-    conclude(result, VERDICT_FAIL, "", format, values);
-    va_end(values);
-}
-
-void verify_not_shown(struct verify_result *result, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    conclude(result, VERDICT_UNKNOWN, "not shown, because ", format, values);
-    va_end(values);
+    text_put(result->found, sizeof result->found, "%s%s",
+             verdict == VERDICT_UNKNOWN ? "not shown, because " : "", text);
 }
 
 void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,

@@ -86,7 +86,7 @@ struct verify_kind {
     /* Tries the statement; if it could not be tried, seen->not_shown says why. */
     void (*probe)(struct verify_run *run, const struct intent_statement *statement,
                   struct verify_seen *seen);
-    /* Pure. Only called for jobs that were accepted, limited or denied. */
+    /* Pure. Only called if all jobs were submitted, and were accepted, limited or denied. */
     void (*judge)(const struct intent_statement *statement, const struct verify_seen *seen,
                   struct verify_result *result);
 };
@@ -102,12 +102,11 @@ struct text_line verify_keywords(void);
 void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                   struct verify_result *result);
 
-/* For judges: set the result and its text. */
-void verify_pass(struct verify_result *result, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void verify_fail(struct verify_result *result, enum verify_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void verify_not_shown(struct verify_result *result, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* For judges: sets the result and its text. */
+void verify_conclude(struct verify_result *result, enum verdict verdict, enum verify_code code,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define verify_pass(result, ...) verify_conclude(result, VERDICT_PASS, 0, __VA_ARGS__)
+#define verify_fail(result, ...) verify_conclude(result, VERDICT_FAIL, __VA_ARGS__)
+#define verify_not_shown(result, ...) verify_conclude(result, VERDICT_UNKNOWN, 0, __VA_ARGS__)
 
 #endif

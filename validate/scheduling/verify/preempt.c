@@ -51,16 +51,6 @@ static void wait_plan(const struct intent_statement *statement,
              statement->within_s, statement->other->user);
 }
 
-static bool is_victim_decided(const struct verify_seen *seen)
-{
-    return seen_is_running(&seen->jobs[VICTIM]) || seen_is_limited(&seen->jobs[VICTIM]);
-}
-
-static bool is_preemptor_decided(const struct verify_seen *seen)
-{
-    return seen_is_running(&seen->jobs[PREEMPTOR]) || seen_is_limited(&seen->jobs[PREEMPTOR]);
-}
-
 static void preempt_probe(struct verify_run *run, const struct intent_statement *statement,
                           struct verify_seen *seen)
 {
@@ -69,16 +59,9 @@ static void preempt_probe(struct verify_run *run, const struct intent_statement 
         .is_exclusive = true,
     };
 
-    if (!verify_submit(run, statement->other, &whole, seen))
-        return;
-    if (!verify_wait(run, VERIFY_SETTLE_S, seen, is_victim_decided) ||
-        !seen_is_running(&seen->jobs[VICTIM])) {
-        snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
-                 seen_describe(&seen->jobs[VICTIM]).text);
-        return;
-    }
-    if (verify_submit(run, statement->who, &whole, seen))
-        verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, is_preemptor_decided);
+    if (verify_occupy(run, statement->other, whole.minutes, seen) &&
+        verify_submit(run, statement->who, &whole, seen))
+        verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, seen_last_is_decided);
 }
 
 /* Returns whether the second job started in time; else the result says what is wrong. */
@@ -88,9 +71,7 @@ static bool is_in_time(const struct intent_statement *statement, const struct ve
     const struct seen_job *preemptor = &seen->jobs[PREEMPTOR];
     double waited_s = preemptor->started_s - preemptor->submitted_s;
 
-    if (seen->count < 2)
-        verify_not_shown(result, "no job was submitted");
-    else if (seen_is_limited(preemptor))
+    if (seen_is_limited(preemptor))
         verify_not_shown(result, "%s", seen_describe(preemptor).text);
     else if (!seen_is_running(preemptor))
         verify_fail(result, code, "not within %.0f s: %s", statement->within_s,

@@ -25,11 +25,6 @@ static void priority_plan(const struct intent_statement *statement,
              statement->who->user, statement->other->user);
 }
 
-static bool holds(const struct verify_seen *seen)
-{
-    return seen_is_running(&seen->jobs[HOLDS]) || seen_is_limited(&seen->jobs[HOLDS]);
-}
-
 static bool has_begun(const struct seen_job *job)
 {
     return *job->state && !seen_is_pending(job);
@@ -52,14 +47,8 @@ static void priority_probe(struct verify_run *run, const struct intent_statement
 {
     const struct verify_ask whole = {.minutes = VERIFY_PRIORITY_MIN, .is_exclusive = true};
 
-    if (!verify_submit(run, statement->who, &whole, seen))
-        return;
-    if (!verify_wait(run, VERIFY_SETTLE_S, seen, holds) || !seen_is_running(&seen->jobs[HOLDS])) {
-        snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
-                 seen_describe(&seen->jobs[HOLDS]).text);
-        return;
-    }
-    if (!verify_submit(run, statement->other, &whole, seen) ||
+    if (!verify_occupy(run, statement->who, VERIFY_PRIORITY_MIN, seen) ||
+        !verify_submit(run, statement->other, &whole, seen) ||
         !verify_submit(run, statement->who, &whole, seen))
         return;
     verify_wait(run, VERIFY_SETTLE_S, seen, both_wait);
@@ -95,10 +84,6 @@ static void priority_judge(const struct intent_statement *statement, const struc
     char what[120];
 
     (void)statement;
-    if (seen->count < 3) {
-        verify_not_shown(result, "no job was submitted");
-        return;
-    }
     for (int i = BEHIND; i <= BEFORE; i++)
         if (seen_is_limited(&seen->jobs[i]) || !*seen->jobs[i].state) {
             verify_not_shown(result, "%s", seen_describe(&seen->jobs[i]).text);

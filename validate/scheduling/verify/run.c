@@ -4,7 +4,6 @@
 #include "validate/scheduling/verify/run.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,18 +34,6 @@ struct verify_run {
 static bool is_stopped(const struct verify_run *run)
 {
     return *run->setting->stop != 0;
-}
-
-static void __attribute__((format(printf, 2, 3)))
-doing(const struct verify_run *run, const char *format, ...)
-{
-    char text[160];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    run->setting->on_doing(text);
 }
 
 /* -------------------------------------------------------------------------- nodes */
@@ -355,11 +342,27 @@ bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen
         for (size_t i = seen->count; i-- > 0;) /* what a job has displaced is looked at after it */
             look(&seen->jobs[i]);
         is_it = !is_so || is_so(seen);
-        doing(run, "%s, %.0f s", run->statement->line->text, clock_s() - begin);
+        run->setting->on_doing(
+            text_line("%s, %.0f s", run->statement->line->text, clock_s() - begin).text);
         if (is_it || clock_s() - begin > most_s || is_stopped(run))
             return is_it;
         usleep((useconds_t)(VERIFY_POLL_S * 1e6));
     }
+}
+
+bool verify_occupy(struct verify_run *run, const struct intent_who *who, int minutes,
+                   struct verify_seen *seen)
+{
+    const struct verify_ask whole = {.minutes = minutes, .is_exclusive = true};
+    const struct seen_job *job = verify_submit(run, who, &whole, seen);
+
+    if (!job)
+        return false;
+    verify_wait(run, VERIFY_SETTLE_S, seen, seen_last_is_decided);
+    if (!seen_is_running(job))
+        text_put(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
+                 seen_describe(job).text);
+    return seen_is_running(job);
 }
 
 void verify_factors(struct seen_job *job)
@@ -479,7 +482,7 @@ static void verify_one(struct verify_run *run, const struct intent_statement *st
     struct verify_seen *seen = calloc(1, sizeof *seen);
 
     run->statement = statement;
-    doing(run, "%s", statement->line->text);
+    run->setting->on_doing(statement->line->text);
     statement->kind->plan(statement, &run->capacity, &plan);
     if (!seen) {
         verify_not_shown(&result, "memory is out");

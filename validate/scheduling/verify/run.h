@@ -57,6 +57,10 @@ struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *
  * holds. */
 bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
                  bool (*is_so)(const struct verify_seen *seen));
+/* Submits a job for the whole of the run's first node and waits until it runs. Returns whether it
+ * does; else seen->not_shown says why. */
+bool verify_occupy(struct verify_run *run, const struct intent_who *who, int minutes,
+                   struct verify_seen *seen);
 /* Reads the priority factors of a job that waits. */
 void verify_factors(struct seen_job *job);
 /* Cancels the job, if it was accepted, and waits until it is over. What was seen of it stays. */

@@ -59,6 +59,7 @@ int seen_job_read(const char *text, struct seen_job *job)
     read.restarts = (int)number_read(&line, "Restarts");
     read.submitted_s = time_read(&line, "SubmitTime");
     read.started_s = time_read(&line, "StartTime");
+    read.ended_s = time_read(&line, "EndTime");
     *job = read;
     return 0;
 }
@@ -127,6 +128,13 @@ bool seen_is_settled(const struct seen_job *job)
 {
     return job->answer != PROBE_ACCEPTED ||
            (*job->state && !is_turn(job, sizeof turns / sizeof *turns));
+}
+
+bool seen_last_is_decided(const struct verify_seen *seen)
+{
+    const struct seen_job *last = &seen->jobs[seen->count - 1];
+
+    return seen_is_running(last) || seen_is_limited(last);
 }
 
 struct text_line seen_describe(const struct seen_job *job)

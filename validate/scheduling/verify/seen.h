@@ -32,7 +32,7 @@ struct seen_job {
     char state[24], reason[120]; /* as scontrol shows them; "": not seen */
     long priority;
     int restarts;
-    double submitted_s, started_s; /* since the epoch; NAN: not known */
+    double submitted_s, started_s, ended_s; /* since the epoch; NAN: not known */
     bool has_factors;
     long factors[SEEN_FACTORS]; /* weighted: what each adds to the priority */
 };
@@ -81,6 +81,8 @@ bool seen_is_considered(const struct seen_job *job);
 /* Returns whether the scheduler has decided about the job: it runs, is over, was refused, or waits
  * for another reason than its turn. */
 bool seen_is_settled(const struct seen_job *job);
+/* Returns whether the last job runs, or a limit refuses it or keeps it waiting. */
+bool seen_last_is_decided(const struct verify_seen *seen);
 
 /* Returns "job 7 (alice) waits: QOSMaxJobsPerUserLimit". */
 struct text_line seen_describe(const struct seen_job *job);
