@@ -82,13 +82,12 @@ static int print_plan(const struct verify_setting *setting, struct error *err)
         return COMMAND_UNKNOWN;
     for (size_t i = 0; i < setting->intent->count; i++) {
         const struct intent_statement *statement = &setting->intent->statements[i];
-        struct verify_plan plan = {0};
+        struct verify_plan plan = statement->kind->plan(statement, &capacity);
 
-        statement->kind->plan(statement, &capacity, &plan);
         most_s += plan.most_s;
         nodes = plan.nodes > nodes ? plan.nodes : nodes;
         printf("%s:%d: %s: %s; %.0f s at most\n", statement->line->file, statement->line->number,
-               statement->line->text, plan.doing, plan.most_s);
+               statement->line->text, plan.doing.text, plan.most_s);
     }
     printf("%zu statements on %ld node%s, %.0f minutes at most\n", setting->intent->count, nodes,
            text_plural(nodes), most_s / 60 + 1);
@@ -220,10 +219,10 @@ static int simulate_here(const struct verify_setting *setting, struct day *day, 
         rv = error_set(err, "no memory");
     for (size_t i = 0; rv == 0 && i < setting->intent->count; i++) {
         const struct intent_statement *statement = &setting->intent->statements[i];
-        struct verify_result result;
 
         if (outcome_is_shown(statement)) {
-            outcome_judge(day, setting->site, statement, &result);
+            struct verify_result result = outcome_judge(day, setting->site, statement);
+
             print_result(statement, &result);
         }
     }

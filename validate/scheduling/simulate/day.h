@@ -61,9 +61,9 @@ struct outcome {
 int outcome_sum(const struct day *day, const struct site *site, const char *account,
                 const char *qos, struct outcome *outcome);
 /* Pure. outcome_is_shown() returns whether a replay shows such a statement; if so, outcome_judge()
- * sets what it shows. */
+ * returns what it shows. */
 bool outcome_is_shown(const struct intent_statement *statement);
-void outcome_judge(const struct day *day, const struct site *site,
-                   const struct intent_statement *statement, struct verify_result *result);
+struct verify_result outcome_judge(const struct day *day, const struct site *site,
+                                   const struct intent_statement *statement);
 
 #endif

@@ -209,35 +209,31 @@ bool outcome_is_shown(const struct intent_statement *statement)
            statement->kind == &verify_dedicated;
 }
 
-void outcome_judge(const struct day *day, const struct site *site,
-                   const struct intent_statement *statement, struct verify_result *result)
+struct verify_result outcome_judge(const struct day *day, const struct site *site,
+                                   const struct intent_statement *statement)
 {
     bool is_order = statement->kind == &verify_priority;
     struct tally tally = {0};
 
-    *result = (struct verify_result){.verdict = VERDICT_UNKNOWN};
     if (is_order)
         tally_order(day, statement, &tally);
     else
         tally_wait(day, site, statement, &tally);
     if (tally.broken)
-        verify_fail(result,
-                    is_order                             ? VERIFY_ORDER_REVERSED
-                    : statement->kind == &verify_preempt ? VERIFY_NOT_PREEMPTED
-                                                         : VERIFY_WAIT_TOO_LONG,
-                    "%zu of %zu jobs; the worst, of line %d of the day (%s), waited %s%s",
-                    tally.broken, tally.jobs, tally.worst->line->number, tally.worst->user,
-                    day_duration(tally.most).text,
-                    is_order ? " more once another had started" : "");
-    else if (tally.jobs == 0)
-        verify_not_shown(result, "the day has no such job; %zu waited for limits", tally.limited);
-    else if (tally.unclear)
-        verify_not_shown(result,
-                         "%zu of %zu jobs waited longer by no more than Slurm itself may take, %s "
-                         "of the day; repeat with a lower --speed to find out",
-                         tally.unclear, tally.jobs,
-                         day_duration(SIMULATE_LATENCY_S * day->speed).text);
-    else
-        verify_pass(result, "%zu job%s; %zu waited for limits", tally.jobs, text_plural(tally.jobs),
-                    tally.limited);
+        return verify_fail(is_order                             ? VERIFY_ORDER_REVERSED
+                           : statement->kind == &verify_preempt ? VERIFY_NOT_PREEMPTED
+                                                                : VERIFY_WAIT_TOO_LONG,
+                           "%zu of %zu jobs; the worst, of line %d of the day (%s), waited %s%s",
+                           tally.broken, tally.jobs, tally.worst->line->number, tally.worst->user,
+                           day_duration(tally.most).text,
+                           is_order ? " more once another had started" : "");
+    if (tally.jobs == 0)
+        return verify_not_shown("the day has no such job; %zu waited for limits", tally.limited);
+    if (tally.unclear)
+        return verify_not_shown("%zu of %zu jobs waited longer by no more than Slurm itself may "
+                                "take, %s of the day; repeat with a lower --speed to find out",
+                                tally.unclear, tally.jobs,
+                                day_duration(SIMULATE_LATENCY_S * day->speed).text);
+    return verify_pass("%zu job%s; %zu waited for limits", tally.jobs, text_plural(tally.jobs),
+                       tally.limited);
 }

@@ -33,36 +33,32 @@ struct text_line verify_keywords(void)
     return line;
 }
 
-void verify_conclude(struct verify_result *result, enum verdict verdict, enum verify_code code,
-                     const char *format, ...)
+struct verify_result verify_conclude(enum verdict verdict, enum verify_code code,
+                                     const char *format, ...)
 {
-    char text[sizeof result->found];
+    struct verify_result result = {.verdict = verdict, .code = code};
+    char text[sizeof result.found];
     va_list values;
 
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    result->verdict = verdict;
-    result->code = code;
-    text_put(result->found, sizeof result->found, "%s%s",
+    text_put(result.found, sizeof result.found, "%s%s",
              verdict == VERDICT_UNKNOWN ? "not shown, because " : "", text);
+    return result;
 }
 
-void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
-                  struct verify_result *result)
+struct verify_result verify_judge(const struct intent_statement *statement,
+                                  const struct verify_seen *seen)
 {
-    if (*seen->not_shown) {
-        verify_not_shown(result, "%s", seen->not_shown);
-        return;
-    }
+    if (*seen->not_shown)
+        return verify_not_shown("%s", seen->not_shown);
     for (size_t i = 0; i < seen->count; i++) {
         const struct seen_job *job = &seen->jobs[i];
 
         if (job->answer == PROBE_REFUSED || job->answer == PROBE_NO_ANSWER ||
-            (job->answer == PROBE_ACCEPTED && !*job->state)) {
-            verify_not_shown(result, "%s", seen_describe(job).text);
-            return;
-        }
+            (job->answer == PROBE_ACCEPTED && !*job->state))
+            return verify_not_shown("%s", seen_describe(job).text);
     }
-    statement->kind->judge(statement, seen, result);
+    return statement->kind->judge(statement, seen);
 }

@@ -65,9 +65,9 @@ struct verify_capacity {
 
 /* What a probe needs. */
 struct verify_plan {
-    long nodes;      /* to be reserved for it; below 0: no node has what it needs */
-    double most_s;   /* the longest time that it takes */
-    char doing[160]; /* what is tried, for --dry-run */
+    long nodes;             /* to be reserved for it; below 0: no node has what it needs */
+    double most_s;          /* the longest time that it takes */
+    struct text_line doing; /* what is tried, for --dry-run */
 };
 
 struct verify_result {
@@ -81,14 +81,14 @@ struct verify_run;
 struct verify_kind {
     const char *keyword;
     const struct intent_key *keys; /* ends with one without a name */
-    void (*plan)(const struct intent_statement *statement, const struct verify_capacity *capacity,
-                 struct verify_plan *plan);
+    struct verify_plan (*plan)(const struct intent_statement *statement,
+                               const struct verify_capacity *capacity);
     /* Tries the statement; if it could not be tried, seen->not_shown says why. */
     void (*probe)(struct verify_run *run, const struct intent_statement *statement,
                   struct verify_seen *seen);
     /* Pure. Only called if all jobs were submitted, and were accepted, limited or denied. */
-    void (*judge)(const struct intent_statement *statement, const struct verify_seen *seen,
-                  struct verify_result *result);
+    struct verify_result (*judge)(const struct intent_statement *statement,
+                                  const struct verify_seen *seen);
 };
 
 extern const struct verify_kind *const verify_kinds[]; /* ends with NULL */
@@ -99,14 +99,14 @@ extern const struct verify_kind verify_limit, verify_priority, verify_preempt, v
 struct text_line verify_keywords(void);
 
 /* Judges the statement by its kind; UNKNOWN if it could not be shown. Pure. */
-void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
-                  struct verify_result *result);
+struct verify_result verify_judge(const struct intent_statement *statement,
+                                  const struct verify_seen *seen);
 
-/* For judges: sets the result and its text. */
-void verify_conclude(struct verify_result *result, enum verdict verdict, enum verify_code code,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
-#define verify_pass(result, ...) verify_conclude(result, VERDICT_PASS, 0, __VA_ARGS__)
-#define verify_fail(result, ...) verify_conclude(result, VERDICT_FAIL, __VA_ARGS__)
-#define verify_not_shown(result, ...) verify_conclude(result, VERDICT_UNKNOWN, 0, __VA_ARGS__)
+/* For judges: return the result with its text. */
+struct verify_result verify_conclude(enum verdict verdict, enum verify_code code,
+                                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define verify_pass(...) verify_conclude(VERDICT_PASS, 0, __VA_ARGS__)
+#define verify_fail(...) verify_conclude(VERDICT_FAIL, __VA_ARGS__)
+#define verify_not_shown(...) verify_conclude(VERDICT_UNKNOWN, 0, __VA_ARGS__)
 
 #endif

@@ -100,8 +100,8 @@ static long too_many(const struct intent_statement *statement,
     return amount;
 }
 
-static void limit_plan(const struct intent_statement *statement,
-                       const struct verify_capacity *capacity, struct verify_plan *plan)
+static struct verify_plan limit_plan(const struct intent_statement *statement,
+                                     const struct verify_capacity *capacity)
 {
     static const char *const what[INTENT_LIMITS] = {
         [INTENT_JOBS] = "jobs at once", [INTENT_SUBMIT] = "jobs submitted",
@@ -111,20 +111,21 @@ static void limit_plan(const struct intent_statement *statement,
     enum resource resource = resource_of(statement);
     long each = per_node(statement, capacity), amount = statement->amount,
          over = too_many(statement, capacity, each);
+    struct verify_plan plan = {1, VERIFY_SETTLE_S + VERIFY_END_S,
+                               text_line("%s has %ld %s%s%s, and not %ld", statement->who->user,
+                                         amount, statement->tres, *statement->tres ? " " : "",
+                                         what[statement->limit], over)};
 
-    plan->most_s = VERIFY_SETTLE_S + VERIFY_END_S;
     if (resource != JOB && resource != SUBMISSION) /* a job, and two to rule out other limits */
-        plan->most_s += VERIFY_SETTLE_S + 3 * VERIFY_END_S;
+        plan.most_s += VERIFY_SETTLE_S + 3 * VERIFY_END_S;
     if (each <= 0)
-        plan->nodes = -1;
-    else if (statement->limit == INTENT_TOTAL)
-        plan->nodes = amount < each ? 1 : nodes_for(statement, amount, each) + 1;
-    else
-        plan->nodes = (long)fmax((double)nodes_for(statement, amount, each),
-                                 (double)nodes_for(statement, over, each));
-    snprintf(plan->doing, sizeof plan->doing, "%s has %ld %s%s%s, and not %ld",
-             statement->who->user, amount, statement->tres, *statement->tres ? " " : "",
-             what[statement->limit], over);
+        plan.nodes = -1;
+    else if (statement->limit != INTENT_TOTAL)
+        plan.nodes = (long)fmax((double)nodes_for(statement, amount, each),
+                                (double)nodes_for(statement, over, each));
+    else if (amount >= each)
+        plan.nodes = nodes_for(statement, amount, each) + 1;
+    return plan;
 }
 
 /* Submits a job that requests so much. After one that is refused submits another with the least of
@@ -238,93 +239,74 @@ static bool may_be_others(const struct seen_job *job, const struct verify_seen *
     return seen->other_jobs > 0 && (seen_is_of_group(job) || job->answer == PROBE_LIMITED);
 }
 
-static void judge_below(const struct seen_job *job, const struct verify_seen *seen, size_t granted,
-                        struct verify_result *result)
+/* Returns the result if a limit kept a job from being granted that is within the statement. */
+static struct verify_result judge_below(const struct verify_seen *seen, const struct seen_job *job,
+                                        size_t granted)
 {
-    struct text_line text = seen_describe(job);
-
     if (may_be_others(job, seen))
-        verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
-                         text.text, seen->other_jobs);
-    else
-        verify_fail(result, VERIFY_LIMIT_BELOW, "%zu of %zu jobs were granted: %s", granted,
-                    seen->count - 1, text.text);
+        return verify_not_shown("%s; %zu jobs of other users may count against that limit",
+                                seen_describe(job).text, seen->other_jobs);
+    return verify_fail(VERIFY_LIMIT_BELOW, "%zu of %zu stated jobs were granted: %s", granted,
+                       seen->count - 1, seen_describe(job).text);
 }
 
 /* Judges jobs that were submitted one by one: all but the last must be granted. */
-static void judge_together(const struct intent_statement *statement, const struct verify_seen *seen,
-                           struct verify_result *result)
+static struct verify_result judge_together(const struct intent_statement *statement,
+                                           const struct verify_seen *seen)
 {
-    const struct seen_job *last = &seen->jobs[seen->count - 1];
     bool is_submit = statement->limit == INTENT_SUBMIT;
-    struct text_line text;
+    size_t last = seen->count - 1;
 
-    for (size_t i = 0; i + 1 < seen->count; i++) {
+    for (size_t i = 0; i <= last; i++) {
         const struct seen_job *job = &seen->jobs[i];
-        bool is_granted = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job);
+        bool is_granted = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job),
+             is_limited = is_submit ? job->answer == PROBE_LIMITED : seen_is_limited(job);
+        struct text_line text = seen_describe(job);
 
-        text = seen_describe(job);
-        if (is_submit ? !is_granted : seen_is_limited(job)) {
-            judge_below(job, seen, i, result);
-            return;
-        }
-        if (!is_granted) {
-            verify_not_shown(result, "%s", text.text);
-            return;
-        }
+        if (is_limited && i < last)
+            return judge_below(seen, job, i);
+        if (is_limited)
+            return verify_pass("%zu job%s granted, then %s", last, text_plural(last), text.text);
+        if (!is_granted)
+            return verify_not_shown("%s", text.text);
     }
-    text = seen_describe(last);
-    if (is_submit ? last->answer == PROBE_LIMITED : seen_is_limited(last))
-        verify_pass(result, "%zu job%s granted, then %s", seen->count - 1,
-                    text_plural(seen->count - 1), text.text);
-    else if (is_submit ? last->answer == PROBE_ACCEPTED : seen_is_running(last))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "one more than stated was granted: %s", text.text);
-    else
-        verify_not_shown(result, "%s", text.text);
+    return verify_fail(VERIFY_LIMIT_PASSED, "one more than stated was granted: %s",
+                       seen_describe(&seen->jobs[last]).text);
 }
 
 /* Judges two jobs: the first requests too much, the second the stated amount. */
-static void judge_one_job(const struct verify_seen *seen, struct verify_result *result)
+static struct verify_result judge_one_job(const struct verify_seen *seen)
 {
     long more = seen->amounts[0] - seen->amounts[1];
     const struct seen_job *over = &seen->jobs[0], *within = &seen->jobs[1];
     struct text_line text[] = {seen_describe(over), seen_describe(within)};
 
-    if (seen_is_limited(within) && may_be_others(within, seen))
-        verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
-                         text[1].text, seen->other_jobs);
-    else if (seen_is_limited(within))
-        verify_fail(result, VERIFY_LIMIT_BELOW, "the stated amount is not granted: %s",
-                    text[1].text);
-    else if (!seen_is_settled(over))
-        verify_not_shown(result, "%s", text[0].text);
-    else if (!seen_is_limited(over))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "%ld more than stated is not limited: %s", more,
-                    text[0].text);
-    else if (!seen_is_settled(within))
-        verify_not_shown(result, "%s", text[1].text);
-    else
-        verify_pass(result,
-                    "%ld more than stated is refused: %s; the stated amount is not limited: %s",
-                    more, text[0].text, text[1].text);
+    if (seen_is_limited(within))
+        return judge_below(seen, within, 0);
+    if (!seen_is_settled(over))
+        return verify_not_shown("%s", text[0].text);
+    if (!seen_is_limited(over))
+        return verify_fail(VERIFY_LIMIT_PASSED, "%ld more than stated is not limited: %s", more,
+                           text[0].text);
+    if (!seen_is_settled(within))
+        return verify_not_shown("%s", text[1].text);
+    return verify_pass("%ld more than stated is refused: %s; the stated amount is not limited: %s",
+                       more, text[0].text, text[1].text);
 }
 
-static void limit_judge(const struct intent_statement *statement, const struct verify_seen *seen,
-                        struct verify_result *result)
+static struct verify_result limit_judge(const struct intent_statement *statement,
+                                        const struct verify_seen *seen)
 {
     for (size_t i = 0; i < seen->count; i++) {
         const struct seen_job *job = &seen->jobs[i];
 
         if (seen_is_limited(job) && job->answer == PROBE_ACCEPTED &&
-            !seen_waits_for(job, resources[resource_of(statement)].reasons)) {
-            verify_not_shown(result, "%s", seen_describe(job).text);
-            return;
-        }
+            !seen_waits_for(job, resources[resource_of(statement)].reasons))
+            return verify_not_shown("%s", seen_describe(job).text);
     }
-    if (statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB)
-        judge_one_job(seen, result);
-    else
-        judge_together(statement, seen, result);
+    return statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB
+               ? judge_one_job(seen)
+               : judge_together(statement, seen);
 }
 
 const struct verify_kind verify_limit = {"Limit", keys, limit_plan, limit_probe, limit_judge};

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/verify/run.h"
 
@@ -15,14 +13,13 @@ static const struct intent_key keys[] = {
 
 enum { HOLDS, BEHIND, BEFORE }; /* the jobs: who's, which has the node; the other's; who's second */
 
-static void priority_plan(const struct intent_statement *statement,
-                          const struct verify_capacity *capacity, struct verify_plan *plan)
+static struct verify_plan priority_plan(const struct intent_statement *statement,
+                                        const struct verify_capacity *capacity)
 {
     (void)capacity;
-    plan->nodes = 1;
-    plan->most_s = 3 * VERIFY_SETTLE_S + 2 * VERIFY_END_S;
-    snprintf(plan->doing, sizeof plan->doing, "of two jobs that wait %s's starts before %s's",
-             statement->who->user, statement->other->user);
+    return (struct verify_plan){1, 3 * VERIFY_SETTLE_S + 2 * VERIFY_END_S,
+                                text_line("of two jobs that wait %s's starts before %s's",
+                                          statement->who->user, statement->other->user)};
 }
 
 static bool has_begun(const struct seen_job *job)
@@ -60,52 +57,46 @@ static void priority_probe(struct verify_run *run, const struct intent_statement
     verify_wait(run, VERIFY_SETTLE_S, seen, is_decided);
 }
 
-/* Writes what speaks most for the job that is to go behind: "; what counts most for NAME is
+/* Returns what speaks most for the job that is to go behind: "; what counts most for NAME is
  * FairShare, 9000 to 120"; "": not known. */
-static const char *largest(const struct seen_job *behind, const struct seen_job *before, char *text,
-                           size_t size)
+static struct text_line largest(const struct seen_job *behind, const struct seen_job *before)
 {
+    struct text_line text = {""};
     long most = 0;
 
-    *text = '\0';
     for (int i = 0; i < SEEN_FACTORS && behind->has_factors && before->has_factors; i++)
         if (behind->factors[i] - before->factors[i] > most) {
             most = behind->factors[i] - before->factors[i];
-            snprintf(text, size, "; what counts most for %s is %s, %ld to %ld", behind->who->name,
-                     seen_factor_names[i], behind->factors[i], before->factors[i]);
+            text = text_line("; what counts most for %s is %s, %ld to %ld", behind->who->name,
+                             seen_factor_names[i], behind->factors[i], before->factors[i]);
         }
     return text;
 }
 
-static void priority_judge(const struct intent_statement *statement, const struct verify_seen *seen,
-                           struct verify_result *result)
+static struct verify_result priority_judge(const struct intent_statement *statement,
+                                           const struct verify_seen *seen)
 {
     const struct seen_job *behind = &seen->jobs[BEHIND], *before = &seen->jobs[BEFORE];
-    char what[120];
 
     (void)statement;
     for (int i = BEHIND; i <= BEFORE; i++)
-        if (seen_is_limited(&seen->jobs[i]) || !*seen->jobs[i].state) {
-            verify_not_shown(result, "%s", seen_describe(&seen->jobs[i]).text);
-            return;
-        }
-    largest(behind, before, what, sizeof what);
+        if (seen_is_limited(&seen->jobs[i]) || !*seen->jobs[i].state)
+            return verify_not_shown("%s", seen_describe(&seen->jobs[i]).text);
     if (has_begun(behind) && (!has_begun(before) || behind->started_s < before->started_s))
-        verify_fail(result, VERIFY_ORDER_REVERSED,
-                    "job %u of %s started first, priority %ld; job %u of %s has %ld%s", behind->id,
-                    behind->who->name, behind->priority, before->id, before->who->name,
-                    before->priority, what);
-    else if (before->priority <= behind->priority)
-        verify_fail(result, VERIFY_ORDER_REVERSED,
-                    "job %u of %s has priority %ld, job %u of %s has %ld%s", before->id,
-                    before->who->name, before->priority, behind->id, behind->who->name,
-                    behind->priority, what);
-    else if (!has_begun(before))
-        verify_not_shown(result, "no job started: %s", seen_describe(before).text);
-    else
-        verify_pass(result, "job %u of %s, priority %ld, started before job %u of %s with %ld",
-                    before->id, before->who->name, before->priority, behind->id, behind->who->name,
-                    behind->priority);
+        return verify_fail(VERIFY_ORDER_REVERSED,
+                           "job %u of %s started first, priority %ld; job %u of %s has %ld%s",
+                           behind->id, behind->who->name, behind->priority, before->id,
+                           before->who->name, before->priority, largest(behind, before).text);
+    if (before->priority <= behind->priority)
+        return verify_fail(VERIFY_ORDER_REVERSED,
+                           "job %u of %s has priority %ld, job %u of %s has %ld%s", before->id,
+                           before->who->name, before->priority, behind->id, behind->who->name,
+                           behind->priority, largest(behind, before).text);
+    if (!has_begun(before))
+        return verify_not_shown("no job started: %s", seen_describe(before).text);
+    return verify_pass("job %u of %s, priority %ld, started before job %u of %s with %ld",
+                       before->id, before->who->name, before->priority, behind->id,
+                       behind->who->name, behind->priority);
 }
 
 const struct verify_kind verify_priority = {"Priority", keys, priority_plan, priority_probe,

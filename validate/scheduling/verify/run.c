@@ -118,12 +118,11 @@ int verify_measure(const struct verify_setting *setting, struct verify_capacity 
     return 0;
 }
 
-static long nodes_needed(const struct verify_run *run, const struct intent_statement *statement)
+static struct verify_plan plan_of(const struct verify_run *run, size_t index)
 {
-    struct verify_plan plan = {0};
+    const struct intent_statement *statement = &run->setting->intent->statements[index];
 
-    statement->kind->plan(statement, &run->capacity, &plan);
-    return plan.nodes;
+    return statement->kind->plan(statement, &run->capacity);
 }
 
 /* Chooses as many free nodes as the statements need; if nodes were given, all of them, of which
@@ -141,7 +140,7 @@ static int choose(struct verify_run *run, struct error *err)
     if (rv == 0)
         measure(run->setting->site, &list, &run->capacity);
     for (size_t i = 0; i < intent->count; i++) {
-        long nodes = nodes_needed(run, &intent->statements[i]);
+        long nodes = plan_of(run, i).nodes;
 
         if (nodes != 0)
             needed = (size_t)fmax((double)needed, fmax(1, (double)nodes));
@@ -218,13 +217,8 @@ static int minutes_of(const struct verify_run *run)
 {
     double most_s = 0;
 
-    for (size_t i = 0; i < run->setting->intent->count; i++) {
-        const struct intent_statement *statement = &run->setting->intent->statements[i];
-        struct verify_plan plan = {0};
-
-        statement->kind->plan(statement, &run->capacity, &plan);
-        most_s += plan.most_s;
-    }
+    for (size_t i = 0; i < run->setting->intent->count; i++)
+        most_s += plan_of(run, i).most_s;
     return (int)fmin(VERIFY_RESERVED_MOST_MIN, ceil(most_s / 60) + 10);
 }
 
@@ -477,31 +471,36 @@ static void count_others(const struct verify_run *run, struct verify_seen *seen)
 
 static void verify_one(struct verify_run *run, const struct intent_statement *statement)
 {
-    struct verify_result result = {VERDICT_UNKNOWN, 0, ""};
-    struct verify_plan plan = {0};
+    struct verify_result result = verify_not_shown("memory is out");
+    long nodes = statement->kind->plan(statement, &run->capacity).nodes;
     struct verify_seen *seen = calloc(1, sizeof *seen);
 
     run->statement = statement;
     run->setting->on_doing(statement->line->text);
-    statement->kind->plan(statement, &run->capacity, &plan);
-    if (!seen) {
-        verify_not_shown(&result, "memory is out");
-    } else {
+    if (seen) {
         count_others(run, seen);
-        if (plan.nodes < 0)
+        if (nodes < 0)
             text_put(seen->not_shown, sizeof seen->not_shown, "%s has no %s", run->nodes.names[0],
                      statement->tres);
-        else if (plan.nodes > (long)run->nodes.count)
+        else if (nodes > (long)run->nodes.count)
             text_put(seen->not_shown, sizeof seen->not_shown,
-                     "it needs %ld nodes, and %zu are reserved", plan.nodes, run->nodes.count);
+                     "it needs %ld nodes, and %zu are reserved", nodes, run->nodes.count);
         if (!*seen->not_shown)
             statement->kind->probe(run, statement, seen);
         finish(run, seen);
-        verify_judge(statement, seen, &result);
+        result = verify_judge(statement, seen);
     }
     if (!is_stopped(run))
         run->setting->on_result(statement, &result);
     free(seen);
+}
+
+/* Verifies those that need no nodes, or all others. */
+static void verify_some(struct verify_run *run, bool need_nodes)
+{
+    for (size_t i = 0; i < run->setting->intent->count && !is_stopped(run); i++)
+        if ((plan_of(run, i).nodes != 0) == need_nodes)
+            verify_one(run, &run->setting->intent->statements[i]);
 }
 
 int verify_all(const struct verify_setting *setting, struct error *err)
@@ -523,14 +522,12 @@ int verify_all(const struct verify_setting *setting, struct error *err)
     }
     if (rv == 0)
         rv = choose(&run, err);
-    for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
-        if (nodes_needed(&run, &setting->intent->statements[i]) == 0)
-            verify_one(&run, &setting->intent->statements[i]);
+    if (rv == 0)
+        verify_some(&run, false);
     if (rv == 0 && run.nodes.count > 0)
         rv = begin(&run, err);
-    for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
-        if (nodes_needed(&run, &setting->intent->statements[i]) != 0)
-            verify_one(&run, &setting->intent->statements[i]);
+    if (rv == 0)
+        verify_some(&run, true);
     if (undo_end(&run.undo, setting->on_leftover, &late) != 0) {
         setting->on_leftover(late.text);
         rv = rv == 0 ? error_set(err, "%s", late.text) : rv;

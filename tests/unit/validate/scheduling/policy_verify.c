@@ -117,8 +117,7 @@ static const char *verdict_text(const struct verify_kind *kind)
     statement.kind = kind;
     statement.who = &customer;
     statement.other = &burst;
-    result = (struct verify_result){.verdict = VERDICT_NONE};
-    verify_judge(&statement, &seen, &result);
+    result = verify_judge(&statement, &seen);
     return result.verdict == VERDICT_FAIL ? verify_codes[result.code].code
                                           : verdict_name(result.verdict);
 }
@@ -199,7 +198,7 @@ static void test_amounts_of_gres(void)
                                               .amount = cases[i].amount};
         memset(&seen, 0, sizeof seen);
         *requests = '\0';
-        verify_limit.plan(&statement, &capacity, &plan);
+        plan = verify_limit.plan(&statement, &capacity);
         verify_limit.probe(NULL, &statement, &seen);
         is_str(requests, cases[i].requests, "%ld GPUs %s, on nodes with 4", cases[i].amount,
                cases[i].limit == INTENT_TOTAL ? "at once" : "in a job");
@@ -504,7 +503,7 @@ static const char *outcome_text(const struct verify_kind *kind)
 
     statement =
         (struct intent_statement){.kind = kind, .who = &customer, .other = &burst, .within_s = 600};
-    outcome_judge(&day, &site, &statement, &result);
+    result = outcome_judge(&day, &site, &statement);
     return result.verdict == VERDICT_FAIL ? verify_codes[result.code].code
                                           : verdict_name(result.verdict);
 }
