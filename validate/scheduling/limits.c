@@ -29,57 +29,41 @@ static const struct limit limits[] = {
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
-/* Calls check for each QOS and association with each limit that it has and did not inherit. */
-typedef void limit_fn(struct policy_findings *findings, enum cluster_text what,
-                      const struct site_record *record, const struct limit *limit,
-                      const char *value);
+/* A limit that a QOS or an association has and did not inherit. */
+struct held {
+    enum cluster_text what;
+    const struct site_record *record;
+    const struct limit *limit;
+    const char *value;
+    struct text_line object;
+};
 
-static void each_limit(struct policy_findings *findings, limit_fn *check)
+static void check_enforced(struct policy_findings *findings, const struct held *held)
 {
-    static const enum cluster_text tables[] = {CLUSTER_QOS, CLUSTER_ASSOCIATIONS};
-    const struct site *site = findings->site;
-
-    for (size_t t = 0; t < 2; t++)
-        for (const struct site_record *record = NULL; site_next(site, tables[t], &record);)
-            for (size_t k = 0; k < LIMITS; k++) {
-                const char *value = site_value(record, limits[k].key);
-
-                if (*value && !(tables[t] == CLUSTER_ASSOCIATIONS &&
-                                policy_is_inherited(site, record, limits[k].key)))
-                    check(findings, tables[t], record, &limits[k], value);
-            }
-}
-
-static void check_enforced(struct policy_findings *findings, enum cluster_text what,
-                           const struct site_record *record, const struct limit *limit,
-                           const char *value)
-{
+    const struct limit *limit = held->limit;
     const char *enforce = site_config(findings->site, "AccountingStorageEnforce");
 
     if (!policy_enforces(findings->site, "limits") &&
         !policy_has(findings, POLICY_LIMITS_NOT_ENFORCED))
         policy_add(findings, POLICY_LIMITS_NOT_ENFORCED, "AccountingStorageEnforce", "slurm.conf",
                    "AccountingStorageEnforce is %s, but %s, for example, has %s=%s",
-                   *enforce ? enforce : "none", policy_object(what, record).text, limit->key,
-                   value);
+                   *enforce ? enforce : "none", held->object.text, limit->key, held->value);
     if (strcmp(limit->key, "GrpTRESMins") == 0 && policy_enforces(findings->site, "limits") &&
         strcasestr(site_config(findings->site, "PriorityType"), "multifactor") && /* else idle */
         !site_list_has(enforce, "safe") && !site_list_has(enforce, "all") &&
         !policy_has(findings, POLICY_MINUTES_NOT_SAFE))
         policy_add(findings, POLICY_MINUTES_NOT_SAFE, "AccountingStorageEnforce", "slurm.conf",
                    "AccountingStorageEnforce is %s, but %s has GrpTRESMins=%s", enforce,
-                   policy_object(what, record).text, value);
+                   held->object.text, held->value);
 }
 
 /* Checks the names of TRES in a limit: whether they are tracked, and typed ones against the
  * untyped. */
-static void check_names(struct policy_findings *findings, enum cluster_text what,
-                        const struct site_record *record, const struct limit *limit,
-                        const char *value)
+static void check_names(struct policy_findings *findings, const struct held *held)
 {
+    const struct limit *limit = held->limit;
     const struct site *site = findings->site;
-    const char *tracked = site_config(site, "AccountingStorageTRES"), *list = value;
-    struct text_line object = policy_object(what, record);
+    const char *tracked = site_config(site, "AccountingStorageTRES"), *list = held->value;
     char word[256], untyped[256];
 
     while (limit->type == TRES && site_word(&list, word, sizeof word)) {
@@ -90,28 +74,29 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
             continue;
         *equal = '\0';
         if (!site_list_has(tracked, word)) {
-            policy_add(findings, POLICY_GRES_NOT_TRACKED, "AccountingStorageTRES", object.text,
-                       "%s=%s, but AccountingStorageTRES does not contain %s", limit->key, value,
-                       word);
+            policy_add(findings, POLICY_GRES_NOT_TRACKED, "AccountingStorageTRES",
+                       held->object.text, "%s=%s, but AccountingStorageTRES does not contain %s",
+                       limit->key, held->value, word);
             continue;
         }
         colon = strchr(word, ':');
         if (!colon || limit->is_minimum)
             continue;
         snprintf(untyped, sizeof untyped, "%.*s", (int)(colon - word), word);
-        typed_limit = site_tres(value, word);
-        untyped_limit = site_tres(value, untyped);
+        typed_limit = site_tres(held->value, word);
+        untyped_limit = site_tres(held->value, untyped);
         if (isnan(untyped_limit) || typed_limit < untyped_limit) {
             bool has_guard = *site_config(site, "JobSubmitPlugins");
 
-            policy_add(findings, POLICY_TYPED_GRES_HOLE, NULL, object.text, "%s=%s, and %s %s%s",
-                       limit->key, value, isnan(untyped_limit) ? "no" : "more of", untyped,
+            policy_add(findings, POLICY_TYPED_GRES_HOLE, NULL, held->object.text,
+                       "%s=%s, and %s %s%s", limit->key, held->value,
+                       isnan(untyped_limit) ? "no" : "more of", untyped,
                        has_guard ? "; unless a plugin of JobSubmitPlugins requires a type" : "");
             if (has_guard && findings->count > 0)
                 findings->items[findings->count - 1].verdict = VERDICT_WARN;
         } else if (typed_limit > untyped_limit) {
-            policy_add(findings, POLICY_TYPED_ABOVE_UNTYPED, NULL, object.text, "%s=%s", limit->key,
-                       value);
+            policy_add(findings, POLICY_TYPED_ABOVE_UNTYPED, NULL, held->object.text, "%s=%s",
+                       limit->key, held->value);
         }
     }
 }
@@ -135,12 +120,11 @@ static double cluster_has(const struct site *site, const char *tres, bool is_per
     return is_per_node ? most : sum;
 }
 
-static void check_size(struct policy_findings *findings, enum cluster_text what,
-                       const struct site_record *record, const struct limit *limit,
-                       const char *value)
+static void check_size(struct policy_findings *findings, const struct held *held)
 {
+    const struct limit *limit = held->limit;
     const struct site *site = findings->site;
-    const char *list = value;
+    const char *list = held->value;
     char word[256];
 
     /* more nodes may register */
@@ -156,52 +140,51 @@ static void check_size(struct policy_findings *findings, enum cluster_text what,
             continue;
         *equal = '\0';
         have = cluster_has(site, word, limit->is_per_node);
-        want = site_tres(value, word);
+        want = site_tres(held->value, word);
         if (have > 0 && want > have)
-            policy_add(findings, POLICY_LIMIT_ABOVE_CLUSTER, NULL, policy_object(what, record).text,
-                       "%s=%s, but %s %.0f%s of %s", limit->key, value,
+            policy_add(findings, POLICY_LIMIT_ABOVE_CLUSTER, NULL, held->object.text,
+                       "%s=%s, but %s %.0f%s of %s", limit->key, held->value,
                        limit->is_per_node ? "no node has more than" : "the cluster has", have,
                        strcasecmp(word, "mem") == 0 ? " MB" : "", word);
     }
 }
 
 /* Compares a Grp limit, or a job's TRES, with the Grp limit of each account above. */
-static void check_parent(struct policy_findings *findings, enum cluster_text what,
-                         const struct site_record *record, const struct limit *limit,
-                         const char *value)
+static void check_parent(struct policy_findings *findings, const struct held *held)
 {
+    const struct limit *limit = held->limit;
     const struct site *site = findings->site;
     bool is_job = strcmp(limit->key, "MaxTRES") == 0;
     const char *key = is_job ? "GrpTRES" : limit->key;
     char word[256];
-    const struct site_record *parent = record;
+    const struct site_record *parent = held->record;
 
-    if (what != CLUSTER_ASSOCIATIONS || !(limit->is_group || is_job))
+    if (held->what != CLUSTER_ASSOCIATIONS || !(limit->is_group || is_job))
         return;
     while ((parent = site_parent(site, parent))) {
-        const char *held = site_value(parent, key), *list = value;
-        bool is_above = limit->type == NUMBER && site_number(value) > site_number(held);
+        const char *above = site_value(parent, key), *list = held->value;
+        bool is_above = limit->type == NUMBER && site_number(held->value) > site_number(above);
 
         while (limit->type == TRES && site_word(&list, word, sizeof word)) {
             word[strcspn(word, "=")] = '\0';
-            is_above = is_above || site_tres(value, word) > site_tres(held, word);
+            is_above = is_above || site_tres(held->value, word) > site_tres(above, word);
         }
         if (is_above) {
-            policy_add(findings, POLICY_CHILD_ABOVE_PARENT, NULL, policy_object(what, record).text,
-                       "%s=%s, and %s has %s=%s", limit->key, value,
-                       policy_object(what, parent).text, key, held);
+            policy_add(findings, POLICY_CHILD_ABOVE_PARENT, NULL, held->object.text,
+                       "%s=%s, and %s has %s=%s", limit->key, held->value,
+                       policy_object(held->what, parent).text, key, above);
             return;
         }
     }
 }
 
-static void check_zero(struct policy_findings *findings, enum cluster_text what,
-                       const struct site_record *record, const struct limit *limit,
-                       const char *value)
+static void check_zero(struct policy_findings *findings, const struct held *held)
 {
-    if (limit->type == NUMBER && site_number(value) == 0)
-        policy_add(findings, POLICY_NO_JOBS_ALLOWED, NULL, policy_object(what, record).text,
-                   "%s=0: %s", limit->key,
+    const struct limit *limit = held->limit;
+
+    if (limit->type == NUMBER && site_number(held->value) == 0)
+        policy_add(findings, POLICY_NO_JOBS_ALLOWED, NULL, held->object.text, "%s=0: %s",
+                   limit->key,
                    strstr(limit->key, "Submit") ? "its jobs are refused"
                                                 : "its jobs are accepted and wait");
 }
@@ -304,13 +287,27 @@ static void check_tracked(struct policy_findings *findings)
 
 void policy_check_limits(struct policy_findings *findings)
 {
-    if (!findings->site->has_accounting)
+    static const enum cluster_text tables[] = {CLUSTER_QOS, CLUSTER_ASSOCIATIONS};
+    const struct site *site = findings->site;
+
+    if (!site->has_accounting)
         return;
-    each_limit(findings, check_enforced);
-    each_limit(findings, check_names);
-    each_limit(findings, check_size);
-    each_limit(findings, check_parent);
-    each_limit(findings, check_zero);
+    for (size_t t = 0; t < 2; t++)
+        for (const struct site_record *record = NULL; site_next(site, tables[t], &record);)
+            for (size_t k = 0; k < LIMITS; k++) {
+                const struct held held = {tables[t], record, &limits[k],
+                                          site_value(record, limits[k].key),
+                                          policy_object(tables[t], record)};
+
+                if (!*held.value || (tables[t] == CLUSTER_ASSOCIATIONS &&
+                                     policy_is_inherited(site, record, limits[k].key)))
+                    continue;
+                check_enforced(findings, &held);
+                check_names(findings, &held);
+                check_size(findings, &held);
+                check_parent(findings, &held);
+                check_zero(findings, &held);
+            }
     check_partition_qos(findings);
     check_walls(findings);
     check_tracked(findings);

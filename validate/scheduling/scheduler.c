@@ -19,86 +19,25 @@ enum { WINDOW_MOST_MINUTES = 43200 };
 enum { STEPS_MOST = 4 * WINDOW_MINUTES };
 
 /* Names of SchedulerParameters of releases 22.05 to 25.05. */
-static const char *const known[] = {
-    "Ignore_NUMA",
-    "allow_zero_lic",
-    "assoc_limit_stop",
-    "batch_sched_delay",
-    "bb_array_stage_cnt",
-    "bf_allow_magnetic_mixed",
-    "bf_busy_nodes",
-    "bf_continue",
-    "bf_hetjob_immediate",
-    "bf_hetjob_prio",
-    "bf_interval",
-    "bf_job_part_count_reserve",
-    "bf_licenses",
-    "bf_max_job_array_resv",
-    "bf_max_job_assoc",
-    "bf_max_job_part",
-    "bf_max_job_start",
-    "bf_max_job_test",
-    "bf_max_job_user",
-    "bf_max_job_user_part",
-    "bf_max_time",
-    "bf_min_age_reserve",
-    "bf_min_prio_reserve",
-    "bf_node_space_size",
-    "bf_one_resv_per_job",
-    "bf_resolution",
-    "bf_running_job_reserve",
-    "bf_topopt_enable",
-    "bf_topopt_iterations",
-    "bf_window",
-    "bf_window_linear",
-    "bf_yield_interval",
-    "bf_yield_sleep",
-    "build_queue_timeout",
-    "correspond_after_task_cnt",
-    "default_queue_depth",
-    "defer",
-    "defer_batch",
-    "delay_boot",
-    "disable_hetjob_steps",
-    "disable_job_shrink",
-    "enable_hetjob_steps",
-    "enable_job_state_cache",
-    "enable_user_top",
-    "extra_constraints",
-    "ignore_constraint_validation",
-    "ignore_prefer_validation",
-    "inventory_interval",
-    "kill_invalid_depend",
-    "max_array_tasks",
-    "max_depend_depth",
-    "max_rpc_cnt",
-    "max_sched_time",
-    "max_script_size",
-    "max_submit_line_size",
-    "max_switch_wait",
-    "no_backup_scheduling",
-    "no_env_cache",
-    "nohold_on_prolog_fail",
-    "pack_serial_at_end",
-    "partition_job_depth",
-    "preempt_reorder_count",
-    "preempt_send_user_signal",
-    "preempt_strict_order",
-    "preempt_youngest_first",
-    "reduce_completing_frag",
-    "requeue_delay",
-    "requeue_setup_env_fail",
-    "salloc_wait_nodes",
-    "sbatch_wait_nodes",
-    "sched_interval",
-    "sched_max_job_start",
-    "sched_min_interval",
-    "spec_cores_first",
-    "step_retry_count",
-    "step_retry_time",
-    "time_min_as_soft_limit",
-    "whole_hetjob",
-};
+static const char known[] =
+    "Ignore_NUMA, allow_zero_lic, assoc_limit_stop, batch_sched_delay, bb_array_stage_cnt, "
+    "bf_allow_magnetic_mixed, bf_busy_nodes, bf_continue, bf_hetjob_immediate, bf_hetjob_prio, "
+    "bf_interval, bf_job_part_count_reserve, bf_licenses, bf_max_job_array_resv, "
+    "bf_max_job_assoc, bf_max_job_part, bf_max_job_start, bf_max_job_test, bf_max_job_user, "
+    "bf_max_job_user_part, bf_max_time, bf_min_age_reserve, bf_min_prio_reserve, "
+    "bf_node_space_size, bf_one_resv_per_job, bf_resolution, bf_running_job_reserve, "
+    "bf_topopt_enable, bf_topopt_iterations, bf_window, bf_window_linear, bf_yield_interval, "
+    "bf_yield_sleep, build_queue_timeout, correspond_after_task_cnt, default_queue_depth, defer, "
+    "defer_batch, delay_boot, disable_hetjob_steps, disable_job_shrink, enable_hetjob_steps, "
+    "enable_job_state_cache, enable_user_top, extra_constraints, ignore_constraint_validation, "
+    "ignore_prefer_validation, inventory_interval, kill_invalid_depend, max_array_tasks, "
+    "max_depend_depth, max_rpc_cnt, max_sched_time, max_script_size, max_submit_line_size, "
+    "max_switch_wait, no_backup_scheduling, no_env_cache, nohold_on_prolog_fail, "
+    "pack_serial_at_end, partition_job_depth, preempt_reorder_count, preempt_send_user_signal, "
+    "preempt_strict_order, preempt_youngest_first, reduce_completing_frag, requeue_delay, "
+    "requeue_setup_env_fail, salloc_wait_nodes, sbatch_wait_nodes, sched_interval, "
+    "sched_max_job_start, sched_min_interval, spec_cores_first, step_retry_count, "
+    "step_retry_time, time_min_as_soft_limit, whole_hetjob";
 
 /* Returns the number behind NAME= in the list, else `otherwise`. */
 static double parameter(const char *list, const char *name, double otherwise)
@@ -111,22 +50,19 @@ static double parameter(const char *list, const char *name, double otherwise)
 static void check_parameters(struct policy_findings *findings, const char *list)
 {
     enum { NEAR = 2, LENGTH_LEAST = 8 }; /* shorter words are near too many */
-    char word[256];
+    char word[256], name[64], nearest[64];
 
     while (site_word(&list, word, sizeof word)) {
-        const char *nearest = NULL;
+        const char *names = known;
         size_t least = NEAR + 1;
 
         word[strcspn(word, "=")] = '\0';
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            size_t apart = text_distance(word, known[i]);
-
-            if (apart < least) {
-                least = apart;
-                nearest = known[i];
+        while (site_word(&names, name, sizeof name))
+            if (text_distance(word, name) < least) {
+                least = text_distance(word, name);
+                strcpy(nearest, name);
             }
-        }
-        if (nearest && least > 0 && strlen(word) >= LENGTH_LEAST)
+        if (least > 0 && least <= NEAR && strlen(word) >= LENGTH_LEAST)
             policy_add(findings, POLICY_PARAMETER_UNKNOWN, "SchedulerParameters", "slurm.conf",
                        "SchedulerParameters has %s; did you mean %s", word, nearest);
     }
