@@ -207,10 +207,17 @@ static int print_outcomes(const struct day *day, const struct site *site)
     return rv;
 }
 
-static int simulate_here(const struct verify_setting *setting, struct day *day, struct error *err)
+static int simulate(const struct policy_options *options, const struct verify_setting *setting,
+                    struct day *day, struct error *err)
 {
+    const char *cluster = site_config(setting->site, "ClusterName");
     int rv;
 
+    if (strcasecmp(cluster, options->copy) != 0) {
+        error_set(err, "this cluster is %s, not %s, the copy that may be filled with jobs", cluster,
+                  options->copy);
+        return COMMAND_UNKNOWN;
+    }
     begin("simulate");
     rv = end(day_replay(setting, day, err), err);
     if (rv == 0 && !as_json)
@@ -227,17 +234,6 @@ static int simulate_here(const struct verify_setting *setting, struct day *day, 
         }
     }
     return status_of(rv);
-}
-
-/* Simulates, once the configuration of the cluster is loaded. */
-static int simulate(const struct policy_options *options, const struct verify_setting *setting,
-                    struct day *day, struct error *err)
-{
-    if (strcasecmp(site_config(setting->site, "ClusterName"), options->copy) == 0)
-        return simulate_here(setting, day, err);
-    error_set(err, "this cluster is %s, not %s, the copy that may be filled with jobs",
-              site_config(setting->site, "ClusterName"), options->copy);
-    return COMMAND_UNKNOWN;
 }
 
 static int verify(const struct policy_options *options, const struct conf *conf,
