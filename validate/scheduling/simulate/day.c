@@ -17,7 +17,8 @@ static bool is_time(double seconds)
 
 /* Reads the job of the line. Returns NULL, or the key that is wrong, with what is expected of it.
  */
-static const char *take(const struct slurm_line *line, struct day_job *job, const char **expected)
+static const char *job_parse(const struct slurm_line *line, struct day_job *job,
+                             const char **expected)
 {
     struct tm tm = {.tm_isdst = 0};
     char value[64];
@@ -80,7 +81,7 @@ int day_read(const char *path, struct day *day, struct error *err)
         return error_set(err, "no memory");
     for (; day->count < day->lines.count; day->count++) {
         const struct slurm_line *line = &day->lines.lines[day->count];
-        const char *expected, *key = take(line, &day->jobs[day->count], &expected);
+        const char *expected, *key = job_parse(line, &day->jobs[day->count], &expected);
         char value[64];
 
         if (key && slurm_line_value(line, key, value, sizeof value))

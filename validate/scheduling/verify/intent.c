@@ -15,7 +15,7 @@
 
 /* -------------------------------------------------------------------------- values */
 
-static int take_name(const char *value, char *name, size_t size)
+static int parse_name(const char *value, char *name, size_t size)
 {
     if (!text_is_name(value, "._-", size))
         return -1;
@@ -32,7 +32,7 @@ int intent_count(const char *value, long most, long *count)
 }
 
 /* Slurm's times; a number alone is minutes. */
-static int take_seconds(const char *value, double most_s, double *seconds)
+static int parse_seconds(const char *value, double most_s, double *seconds)
 {
     size_t length = strlen(value);
 
@@ -43,17 +43,17 @@ static int take_seconds(const char *value, double most_s, double *seconds)
                : -1;
 }
 
-static int take_minutes(const char *value, long *minutes)
+static int parse_minutes(const char *value, long *minutes)
 {
     double seconds;
 
-    if (take_seconds(value, VERIFY_WALL_MOST_MIN * 60.0, &seconds) != 0 || fmod(seconds, 60) != 0)
+    if (parse_seconds(value, VERIFY_WALL_MOST_MIN * 60.0, &seconds) != 0 || fmod(seconds, 60) != 0)
         return -1;
     *minutes = (long)(seconds / 60);
     return 0;
 }
 
-static int take_tres(const char *value, struct intent_statement *statement)
+static int parse_tres(const char *value, struct intent_statement *statement)
 {
     const char *equal = strchr(value, '=');
     size_t length = equal ? (size_t)(equal - value) : 0;
@@ -67,7 +67,7 @@ static int take_tres(const char *value, struct intent_statement *statement)
     return intent_count(equal + 1, INTENT_AMOUNT_MOST, &statement->amount);
 }
 
-static int take_mode(const char *value, enum intent_mode *mode)
+static int parse_mode(const char *value, enum intent_mode *mode)
 {
     static const char *const names[] = {
         [INTENT_REQUEUE] = "requeue", [INTENT_CANCEL] = "cancel", [INTENT_SUSPEND] = "suspend"};
@@ -88,27 +88,27 @@ static const struct intent_who *who_find(const struct intent *intent, const char
 
 /* Puts the value into the statement, or into the Who= line. Returns 0, or -1 if it is not what is
  * allowed. */
-static int take_value(const struct intent *intent, const struct intent_key *key, const char *value,
-                      struct intent_statement *statement, struct intent_who *who)
+static int parse_value(const struct intent *intent, const struct intent_key *key, const char *value,
+                       struct intent_statement *statement, struct intent_who *who)
 {
     switch (key->value) {
     case INTENT_COUNT:
         return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
     case INTENT_MINUTES:
-        return take_minutes(value, &statement->amount);
+        return parse_minutes(value, &statement->amount);
     case INTENT_TRES:
-        return take_tres(value, statement);
+        return parse_tres(value, statement);
     case INTENT_OTHER:
         statement->other = who_find(intent, value);
         return statement->other && statement->other != statement->who ? 0 : -1;
     case INTENT_WITHIN:
-        return take_seconds(value, VERIFY_WITHIN_MOST_S, &statement->within_s);
+        return parse_seconds(value, VERIFY_WITHIN_MOST_S, &statement->within_s);
     case INTENT_MODE:
-        return take_mode(value, &statement->mode);
+        return parse_mode(value, &statement->mode);
     case INTENT_RESERVATION:
-        return take_name(value, statement->reservation, sizeof statement->reservation);
+        return parse_name(value, statement->reservation, sizeof statement->reservation);
     case INTENT_WHO:
-        return take_name(value, (char *)who + key->offset, sizeof who->user);
+        return parse_name(value, (char *)who + key->offset, sizeof who->user);
     }
     return -1;
 }
@@ -149,11 +149,11 @@ static int fault(const struct slurm_line *line, struct error *err)
     return error_prefix(err, "%s:%d", line->file, line->number);
 }
 
-/* Takes the words after the first: each key once, and all that are needed. Returns 0, or -1 with
+/* Parses the words after the first: each key once, and all that are needed. Returns 0, or -1 with
  * err. */
-static int take_words(const struct intent *intent, const struct intent_key *keys,
-                      const char *keyword, char *rest, struct intent_statement *statement,
-                      struct intent_who *who, struct error *err)
+static int parse_words(const struct intent *intent, const struct intent_key *keys,
+                       const char *keyword, char *rest, struct intent_statement *statement,
+                       struct intent_who *who, struct error *err)
 {
     unsigned seen = 0;
     char *key, *value;
@@ -174,7 +174,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
             statement->limit = keys[i].limit;
             has_one++;
         }
-        if (take_value(intent, &keys[i], value, statement, who) != 0)
+        if (parse_value(intent, &keys[i], value, statement, who) != 0)
             return error_set(err, "%s: found %s=%.60s, allowed %s", keyword, keys[i].name, value,
                              keys[i].allowed);
     }
@@ -192,7 +192,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
     return 0;
 }
 
-static int take_who(struct intent *intent, const char *name, char *rest, struct error *err)
+static int parse_who(struct intent *intent, const char *name, char *rest, struct error *err)
 {
     static const struct intent_key keys[] = {
         {"User", "the name of a test user", INTENT_NEEDED, INTENT_WHO,
@@ -210,19 +210,19 @@ static int take_who(struct intent *intent, const char *name, char *rest, struct 
         return error_set(err, "no memory");
     who = &intent->who[intent->who_count];
     *who = (struct intent_who){""};
-    if (take_name(name, who->name, sizeof who->name) != 0)
+    if (parse_name(name, who->name, sizeof who->name) != 0)
         return error_set(err, "found Who=%.60s, allowed a name of letters, digits and ._-", name);
     if (who_find(intent, name))
         return error_set(err, "found Who=%s twice, allowed once", name);
-    if (take_words(intent, keys, "Who", rest, NULL, who, err) != 0)
+    if (parse_words(intent, keys, "Who", rest, NULL, who, err) != 0)
         return -1;
     intent->who_count++;
     return 0;
 }
 
-static int take_statement(struct intent *intent, const struct slurm_line *line,
-                          const struct verify_kind *kind, const char *name, char *rest,
-                          struct error *err)
+static int parse_statement(struct intent *intent, const struct slurm_line *line,
+                           const struct verify_kind *kind, const char *name, char *rest,
+                           struct error *err)
 {
     struct intent_statement *statement;
 
@@ -234,15 +234,15 @@ static int take_statement(struct intent *intent, const struct slurm_line *line,
     if (!statement->who)
         return error_set(err, "found %s=%.60s, allowed the name of a Who= line", kind->keyword,
                          name);
-    if (take_words(intent, kind->keys, kind->keyword, rest, statement, NULL, err) != 0)
+    if (parse_words(intent, kind->keys, kind->keyword, rest, statement, NULL, err) != 0)
         return -1;
     intent->count++;
     return 0;
 }
 
-/* Takes a Who= line if is_who, else any other line; skips the rest. Returns 0, or -1 with err. */
-static int take_line(struct intent *intent, const struct slurm_line *line, bool is_who,
-                     struct error *err)
+/* Parses a Who= line if is_who, else any other line; skips the rest. Returns 0, or -1 with err. */
+static int parse_line(struct intent *intent, const struct slurm_line *line, bool is_who,
+                      struct error *err)
 {
     char *text = strdup(line->text), *rest = text, *key = text, *value = text;
     const struct verify_kind *const *kind = verify_kinds;
@@ -253,14 +253,14 @@ static int take_line(struct intent *intent, const struct slurm_line *line, bool 
     if (split_word(&rest, &key, &value) <= 0) {
         rv = error_set(err, "found \"%.60s\", allowed Keyword=NAME", key);
     } else if (strcasecmp(key, "Who") == 0) {
-        rv = is_who ? take_who(intent, value, rest, err) : 0;
+        rv = is_who ? parse_who(intent, value, rest, err) : 0;
     } else {
         while (*kind && strcasecmp((*kind)->keyword, key) != 0)
             kind++;
         if (!*kind)
             rv = error_set(err, "found \"%.60s\", allowed %s", key, verify_keywords().text);
         else if (!is_who)
-            rv = take_statement(intent, line, *kind, value, rest, err);
+            rv = parse_statement(intent, line, *kind, value, rest, err);
     }
     free(text);
     return rv;
@@ -273,7 +273,7 @@ int intent_read(const char *path, struct intent *intent, struct error *err)
         return -1;
     for (int pass = 0; pass < 2; pass++) /* statements name whom a later line may define */
         for (size_t i = 0; i < intent->lines.count; i++)
-            if (take_line(intent, &intent->lines.lines[i], pass == 0, err) != 0)
+            if (parse_line(intent, &intent->lines.lines[i], pass == 0, err) != 0)
                 return fault(&intent->lines.lines[i], err);
     if (intent->count == 0)
         return error_set(err, "%s: found no statement, allowed %s", path, verify_keywords().text);

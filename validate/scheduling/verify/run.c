@@ -315,7 +315,7 @@ struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *
     return job;
 }
 
-static void look(struct seen_job *job)
+static void job_query(struct seen_job *job)
 {
     char *text = NULL;
 
@@ -331,15 +331,15 @@ bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen
     double begin = clock_s();
 
     for (;;) {
-        bool is_it;
+        bool is_done;
 
-        for (size_t i = seen->count; i-- > 0;) /* what a job has displaced is looked at after it */
-            look(&seen->jobs[i]);
-        is_it = !is_so || is_so(seen);
+        for (size_t i = seen->count; i-- > 0;) /* what a job has displaced is queried after it */
+            job_query(&seen->jobs[i]);
+        is_done = !is_so || is_so(seen);
         run->setting->on_doing(
             text_line("%s, %.0f s", run->statement->line->text, clock_s() - begin).text);
-        if (is_it || clock_s() - begin > most_s || is_stopped(run))
-            return is_it;
+        if (is_done || clock_s() - begin > most_s || is_stopped(run))
+            return is_done;
         usleep((useconds_t)(VERIFY_POLL_S * 1e6));
     }
 }
