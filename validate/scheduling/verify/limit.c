@@ -24,13 +24,14 @@ static const struct intent_key keys[] = {
     {NULL},
 };
 
-/* What is limited. Slurm names the limit of a job that waits, not that of one that it refuses. */
+/* What is limited. Slurm names the limit of a job that waits, not that of one that it refuses.
+ * least: what a job has that has as little of it as possible; reasons: of jobs that wait for a
+ * limit of it, for seen_waits_for(). */
 enum resource { CPU, NODE, GRES, MINUTES, JOB, SUBMISSION };
 
 static const struct {
-    const char *least; /* what a job has that has as little of it as possible */
-    const char
-        *reasons[5]; /* of jobs that wait for a limit of it, as seen_waits_for() takes them */
+    const char *least;
+    const char *reasons[5];
 } resources[] = {
     [CPU] = {"with a CPU each", {"*GrpCpuLimit", "*MaxCpuPer*Limit", "MaxCpuPerAccount"}},
     [NODE] = {"with as many CPUs",

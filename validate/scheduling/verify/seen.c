@@ -23,6 +23,7 @@ const char *const seen_factor_names[SEEN_FACTORS] = {
 /* Patterns of the reasons that are limits, as Slurm names them (enum job_state_reason). */
 static const char *const limits[] = {"Assoc*",    "QOSMax*",        "QOSMin*",         "QOSGrp*",
                                      "QOS*Limit", "Max*PerAccount", "Partition*Limit", NULL};
+static const char *const later[] = {"BeginTime", NULL};
 static const char *const groups[] = {"AssocGrp*", "QOSGrp*", NULL};
 
 /* Reasons of jobs that the scheduler has not looked at, or that are behind another. */
@@ -107,7 +108,7 @@ bool seen_is_of_group(const struct seen_job *job)
 
 bool seen_is_later(const struct seen_job *job)
 {
-    return seen_is_pending(job) && strcmp(job->reason, "BeginTime") == 0;
+    return seen_waits_for(job, later);
 }
 
 /* Returns whether the job waits for one of the first `count` turns. */
