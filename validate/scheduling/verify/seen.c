@@ -21,8 +21,9 @@ const char *const seen_factor_names[SEEN_FACTORS] = {
 };
 
 /* Patterns of the reasons that are limits, as Slurm names them (enum job_state_reason). */
-static const char *const limits[] = {"Assoc*",    "QOSMax*",        "QOSMin*",         "QOSGrp*",
-                                     "QOS*Limit", "Max*PerAccount", "Partition*Limit", NULL};
+static const char *const limits[] = {"Assoc*",      "QOSMax*",         "QOSMin*",
+                                     "QOSGrp*",     "QOS*Limit",       "Max*PerAccount",
+                                     "Max*PerUser", "Partition*Limit", NULL};
 static const char *const later[] = {"BeginTime", NULL};
 static const char *const groups[] = {"AssocGrp*", "QOSGrp*", NULL};
 

@@ -298,6 +298,7 @@ static void test_reasons(void)
                  {"cpu", WAITS("QOSGrpCPUMinutesLimit"), "unknown"},
                  {"cpu", WAITS("QOSMaxCpuMinutesPerJobLimit"), "unknown"},
                  {"cpu", WAITS("QOSMinCpuNotSatisfied"), "unknown"},
+                 {"cpu", WAITS("MaxCpuRunMinsPerUser"), "unknown"},
                  {"cpu", WAITS("QOSMaxNodePerJobLimit"), "unknown"},
                  {"cpu", WAITS("QOSMaxGRESPerUser"), "unknown"},
                  {"node", WAITS("QOSGrpNodeLimit"), "pass"},
