@@ -37,7 +37,7 @@ is "$(wc -l <"$dir/said")" 5 'one line each'
 for ((i = 0; i < 5000; i++)); do echo "line $i"; done >>"$dir/run"
 report "$dir/run" >/dev/null
 is "$(wc -l <"$dir/said")" 11 'of thousands of bad lines the first ones are named'
-is "$(tail -1 "$dir/said")" "muster report: $dir/run: 4994 more lines left out; left out" '... and the others are counted'
+is "$(tail -1 "$dir/said")" "muster report: $dir/run: 4994 more lines; left out" '... and the others are counted'
 
 # Names and messages that try to break the format.
 cat >"$dir/hostile" <<'END'

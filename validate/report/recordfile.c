@@ -188,7 +188,7 @@ long recordfile_read(const char *path, struct records *records,
         rv = -1;
     }
     if (out > TOLD) {
-        snprintf(text, sizeof text, ": %ld more lines left out", out - TOLD);
+        snprintf(text, sizeof text, ": %ld more lines", out - TOLD);
         error_set(&fault, "%.400s%s", name, text);
         listener->report(fault.text, listener->context);
     }
