@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "lib/base/grow.h"
 #include "lib/base/hostlist.h"
@@ -299,16 +300,15 @@ int slurm_lines_read(const char *root, const char *directory, const char *file,
 
 int slurm_file_read(const char *path, struct slurm_lines *lines, struct error *err)
 {
-    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
-    int rv;
+    char whole[SYSFS_PATH] = "", *slash;
 
     memset(lines, 0, sizeof *lines);
-    if (!whole)
-        return error_set(err, "%s: %m", path);
+    if ((path[0] != '/' && !getcwd(whole, sizeof whole)) ||
+        text_join(whole, sizeof whole, "/", "%s", path) != 0)
+        return error_set(err, "%s: the path is too long", path);
+    slash = strrchr(whole, '/');
     *slash = '\0';
-    rv = slurm_lines_read("", whole, slash + 1, lines, err);
-    free(whole);
-    return rv == 0 ? 0 : -1;
+    return slurm_lines_read("", whole, slash + 1, lines, err) == 0 ? 0 : -1;
 }
 
 void slurm_lines_clear(struct slurm_lines *lines)

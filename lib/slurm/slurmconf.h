@@ -41,7 +41,8 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
  * case. */
 int slurm_lines_read(const char *root, const char *directory, const char *file,
                      struct slurm_lines *lines, struct error *err);
-/* Reads a file of that form at any path of this machine. Returns 0, or -1 with err. */
+/* Reads a file of that form at any path of this machine; of a link, Include is relative to the
+ * link's directory, as for slurmctld. Returns 0, or -1 with err. */
 int slurm_file_read(const char *path, struct slurm_lines *lines, struct error *err);
 void slurm_lines_clear(struct slurm_lines *lines);
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void gpu_count_is(const char *gres, long expected)
 {
@@ -118,6 +119,30 @@ static void nested_include(void)
     slurm_node_find(&lines, "r2", &node);
     is_str(text_of(node.file), "/etc/slurm/racks/two.conf",
            "... else from its own, as Slurm 22.05 does");
+}
+
+/* A configuration that is kept elsewhere and linked to: slurmctld looks for included files in its
+ * own directory. */
+static void linked_file(void)
+{
+    char path[PATH_MAX], home[PATH_MAX], relative[] = "topology.conf";
+
+    snprintf(path, sizeof path, "%s/etc/slurm/topology.conf", root);
+    tree_put(root, "srv/v17.conf", "SwitchName=s1 Switches=s[2-3]\nInclude leaves.conf\n");
+    tree_put(root, "srv/leaves.conf", "SwitchName=old Nodes=n1\n");
+    tree_put(root, "etc/slurm/leaves.conf", "SwitchName=s2 Nodes=n1\nSwitchName=s3 Nodes=n2\n");
+    ok(symlink("../../srv/v17.conf", path) == 0, "a link");
+    slurm_lines_clear(&lines);
+    is_int(slurm_file_read(path, &lines, &err), 0, "a linked file is read");
+    is_int(lines.count, 3, "... with the file beside the link that it includes");
+    is_str(lines.file_count > 0 ? lines.files[0] : "", path, "... under the name of the link");
+    ok(getcwd(home, sizeof home) && chdir(root) == 0 && chdir("etc/slurm") == 0, "a directory");
+    slurm_lines_clear(&lines);
+    is_int(slurm_file_read(relative, &lines, &err), 0, "... also by a relative path");
+    is_int(lines.count, 3, "... with the same file");
+    has_str(lines.file_count > 0 ? lines.files[0] : "", "/etc/slurm/topology.conf",
+            "... under its whole path");
+    ok(chdir(home) == 0, "back");
 }
 
 static void bad_files(void)
@@ -384,6 +409,7 @@ int main(void)
     other_names();
     cluster_in_include();
     nested_include();
+    linked_file();
     bad_files();
     explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
     explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
