@@ -4,6 +4,7 @@
 #include "lib/netif/dcb.h"
 #include "lib/netif/netlink.h"
 #include "lib/netif/netif_machine.h"
+#include "tests/unit/interrupted_dump.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------- answers of the kernel */
@@ -260,22 +260,6 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     rings = *ring_request;
     return 0;
 }
-
-/* Of the kernel's next lists, how many change while they are read. */
-static int changes;
-
-#pragma GCC visibility push(default)
-ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
-                 socklen_t *from_size)
-{
-    ssize_t got = syscall(SYS_recvfrom, fd, buffer, size, flags, from, from_size);
-    struct nlmsghdr *message = buffer;
-
-    if (got >= (ssize_t)sizeof *message && message->nlmsg_type == NLMSG_DONE && changes-- > 0)
-        message->nlmsg_flags |= NLM_F_DUMP_INTR;
-    return got;
-}
-#pragma GCC visibility pop
 
 static void sets_rings(const struct netlink *netlink)
 {

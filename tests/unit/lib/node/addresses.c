@@ -3,6 +3,7 @@
 
 #include "lib/base/rtnetlink.h"
 #include "lib/node/addresses_live.h"
+#include "tests/unit/interrupted_dump.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct inventory node;
@@ -201,23 +201,6 @@ static struct nic *nic_live(const char *name)
 {
     return nic_add(name, (int)if_nametoindex(name), "veth", "");
 }
-
-/* Of the kernel's next lists of addresses and routes, how many change while they are read. The
- * kernel may find this out at the end only. */
-static int changes;
-
-#pragma GCC visibility push(default)
-ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
-                 socklen_t *from_size)
-{
-    ssize_t got = syscall(SYS_recvfrom, fd, buffer, size, flags, from, from_size);
-    struct nlmsghdr *message = buffer;
-
-    if (got >= (ssize_t)sizeof *message && message->nlmsg_type == NLMSG_DONE && changes-- > 0)
-        message->nlmsg_flags |= NLM_F_DUMP_INTR;
-    return got;
-}
-#pragma GCC visibility pop
 
 static void reads_this_kernel(void)
 {
