@@ -321,14 +321,14 @@ int measure_benchmarks(MPI_Comm comm, const struct layout *layout, double budget
     enum { ROOM = 16 << 20 };
     struct benchmarks t = {
         .call = {.comm = comm, .in = aligned_alloc(64, ROOM), .out = aligned_alloc(64, ROOM)}};
-    int lacks = t.call.in == NULL || t.call.out == NULL, tried = -1;
+    bool has_memory = t.call.in != NULL && t.call.out != NULL;
+    int tried = -1;
 
     PMPI_Comm_rank(comm, &t.call.rank);
     PMPI_Comm_size(comm, &t.ranks);
     t.call.deadline = PMPI_Wtime() + budget_s;
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (lacks) {
-        error_set(err, "out of memory");
+    if (collective_agree(comm, has_memory ? 0 : error_set(err, "out of memory"), err) < 0) {
+        tried = -1;
     } else if (t.ranks == 1) {
         tried = 0;
     } else if (collective_create(comm, NULL, &t.call.collective, err) == 0) {

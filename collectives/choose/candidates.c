@@ -88,7 +88,8 @@ static double time_calls(const struct candidates_call *call, const struct choice
     for (int i = 0; i < calls && time[1] == 0; i++)
         time[1] = run_once(call, choice, err) < 0;
     time[0] = (PMPI_Wtime() - time[0]) * 1e6 / calls;
-    PMPI_Allreduce(MPI_IN_PLACE, time, 2, MPI_DOUBLE, MPI_MAX, call->comm);
+    if (PMPI_Allreduce(MPI_IN_PLACE, time, 2, MPI_DOUBLE, MPI_MAX, call->comm) != MPI_SUCCESS)
+        time[1] = error_set(err, "MPI_Allreduce failed");
     return time[1] == 0 ? time[0] : -1;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/collective.h"
 #include "collectives/precision/precision.h"
 #include "collectives/reduce/reduce.h"
 #include "lib/constants/collectives_constants.h"
@@ -21,7 +22,7 @@ enum {
 /* Returns the maximum of the ranks' values. */
 static double greatest(MPI_Comm comm, double value)
 {
-    double all;
+    double all = value;
 
     PMPI_Allreduce(&value, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
     return all;
@@ -119,14 +120,14 @@ static int measure_links(MPI_Comm comm, const struct layout *layout, struct mach
 {
     size_t most = machine_sizes[MACHINE_SIZES - 1];
     struct exchange e = {.comm = comm, .out = malloc(most), .in = malloc(most)};
-    int self, lacks = e.out == NULL || e.in == NULL;
+    bool has_memory = e.out != NULL && e.in != NULL;
+    int self;
 
     PMPI_Comm_rank(comm, &self);
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (lacks) {
+    if (collective_agree(comm, has_memory ? 0 : error_set(err, "out of memory"), err) < 0) {
         free(e.out);
         free(e.in);
-        return error_set(err, "out of memory");
+        return -1;
     }
     memset(e.out, 1, most);
     memset(e.in, 2, most);
@@ -241,10 +242,10 @@ static int measure_computing(MPI_Comm comm, struct machine *machine, struct erro
                           .left = aligned_alloc(64, ROOM),
                           .right = aligned_alloc(64, ROOM),
                           .out = aligned_alloc(64, ROOM)};
-    int lacks = c.scratch == NULL || c.left == NULL || c.right == NULL || c.out == NULL;
+    bool has_memory = c.scratch != NULL && c.left != NULL && c.right != NULL && c.out != NULL;
+    int status = collective_agree(comm, has_memory ? 0 : error_set(err, "out of memory"), err);
 
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (!lacks) {
+    if (status == 0) {
         memset(c.left, 0, ROOM);
         memset(c.right, 0, ROOM);
         memset(c.out, 0, ROOM);
@@ -264,7 +265,7 @@ static int measure_computing(MPI_Comm comm, struct machine *machine, struct erro
     free(c.left);
     free(c.right);
     free(c.out);
-    return lacks ? error_set(err, "out of memory") : 0;
+    return status;
 }
 
 static void settle(MPI_Comm comm)

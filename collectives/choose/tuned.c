@@ -35,25 +35,31 @@ static void report(const struct tuned_options *options, int rank, const char *li
         options->report(line);
 }
 
-/* Broadcasts a text of rank 0; NULL counts as "". Returns a malloc'd copy; NULL, at all ranks: out
- * of memory. */
-static char *share_text(MPI_Comm comm, int rank, const char *text)
+/* Broadcasts from rank 0. Returns 0, or -1 with err, at all ranks alike. */
+static int broadcast(MPI_Comm comm, void *data, int count, MPI_Datatype type, struct error *err)
 {
-    int length = rank == 0 && text != NULL ? (int)strlen(text) : 0, lacks;
+    bool is_done = PMPI_Bcast(data, count, type, 0, comm) == MPI_SUCCESS;
+
+    return collective_agree(comm, is_done ? 0 : error_set(err, "MPI_Bcast failed"), err);
+}
+
+/* Broadcasts a text of rank 0; NULL counts as "". Returns a malloc'd copy, or NULL with err, at all
+ * ranks alike. */
+static char *share_text(MPI_Comm comm, int rank, const char *text, struct error *err)
+{
+    int length = rank == 0 && text != NULL ? (int)strlen(text) : 0;
     char *copy;
 
-    PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
-    copy = calloc(1, (size_t)length + 1);
-    lacks = copy == NULL;
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (lacks) {
-        free(copy);
+    if (broadcast(comm, &length, 1, MPI_INT, err) < 0)
         return NULL;
-    }
-    if (rank == 0 && length > 0)
+    copy = calloc(1, (size_t)length + 1);
+    if (copy != NULL && rank == 0 && length > 0)
         memcpy(copy, text, (size_t)length);
-    PMPI_Bcast(copy, length, MPI_CHAR, 0, comm);
-    return copy;
+    if (collective_agree(comm, copy != NULL ? 0 : error_set(err, "out of memory"), err) == 0 &&
+        broadcast(comm, copy, length, MPI_CHAR, err) == 0)
+        return copy;
+    free(copy);
+    return NULL;
 }
 
 /* ----------------------------------------------------------------------------- the fingerprint */
@@ -111,10 +117,12 @@ static int find_fingerprint(MPI_Comm comm, const struct layout *layout, int rank
     status = collective_agree(comm, status, err);
     if (status == 0 && read != NULL) {
         snprintf(own, sizeof own, "%s", read);
-        PMPI_Gather(own, FACTS, MPI_CHAR, all, FACTS, MPI_CHAR, 0, comm);
-        if (rank == 0)
-            *fingerprint = describe(layout, all, place);
+        if (PMPI_Gather(own, FACTS, MPI_CHAR, all, FACTS, MPI_CHAR, 0, comm) != MPI_SUCCESS)
+            status = error_set(err, "MPI_Gather failed");
+        status = collective_agree(comm, status, err);
     }
+    if (status == 0 && rank == 0)
+        *fingerprint = describe(layout, all, place);
     free(read);
     free(all);
     return status;
@@ -132,26 +140,28 @@ static double own_s(void)
 }
 
 /* Sets load to the share that other processes used since `before` on the worst node. before_s: this
- * rank's own_s() at that time. Returns -1 if memory is out, at all ranks alike. */
+ * rank's own_s() at that time. Returns 0, or -1 with err, at all ranks alike. */
 static int find_background_load(MPI_Comm comm, const struct layout *layout, int rank,
                                 struct background_load_mark before, double before_s, double *load,
                                 struct error *err)
 {
     double *node_s = calloc((size_t)layout->nodes, sizeof *node_s);
     struct background_load_mark after = background_load_read("");
-    int node = layout->node_of_rank[rank], lacks = node_s == NULL;
+    int node = layout->node_of_rank[rank];
+    int status = collective_agree(comm, node_s != NULL ? 0 : error_set(err, "out of memory"), err);
 
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (lacks) {
-        free(node_s);
-        return error_set(err, "out of memory");
+    if (status == 0 && node_s != NULL) {
+        node_s[node] = own_s() - before_s;
+        if (PMPI_Allreduce(MPI_IN_PLACE, node_s, layout->nodes, MPI_DOUBLE, MPI_SUM, comm) !=
+            MPI_SUCCESS)
+            status = error_set(err, "MPI_Allreduce failed");
+        *load = background_load_share(before, after, node_s[node]);
+        if (PMPI_Allreduce(MPI_IN_PLACE, load, 1, MPI_DOUBLE, MPI_MAX, comm) != MPI_SUCCESS)
+            status = error_set(err, "MPI_Allreduce failed");
+        status = collective_agree(comm, status, err);
     }
-    node_s[node] = own_s() - before_s;
-    PMPI_Allreduce(MPI_IN_PLACE, node_s, layout->nodes, MPI_DOUBLE, MPI_SUM, comm);
-    *load = background_load_share(before, after, node_s[node]);
-    PMPI_Allreduce(MPI_IN_PLACE, load, 1, MPI_DOUBLE, MPI_MAX, comm);
     free(node_s);
-    return 0;
+    return status;
 }
 
 /* The time for benchmarks: 5 s, up to 12 s if links are slow or nodes oversubscribed. */
@@ -192,15 +202,17 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
     return 0;
 }
 
-/* Whether all nodes were idle in the last minute, by their load averages. */
-static bool is_quiet(MPI_Comm comm)
+/* Sets is_quiet if all nodes were idle in the last minute, by their load averages. Returns 0, or -1
+ * with err, at all ranks alike. */
+static int find_quiet(MPI_Comm comm, bool *is_quiet, struct error *err)
 {
-    double load = INFINITY;
+    double most = background_load_max * (double)sysconf(_SC_NPROCESSORS_ONLN), load;
+    int is_busy = getloadavg(&load, 1) != 1 || load >= most, status = 0;
 
-    if (getloadavg(&load, 1) == 1)
-        load /= (double)sysconf(_SC_NPROCESSORS_ONLN);
-    PMPI_Allreduce(MPI_IN_PLACE, &load, 1, MPI_DOUBLE, MPI_MAX, comm);
-    return load < background_load_max;
+    if (PMPI_Allreduce(MPI_IN_PLACE, &is_busy, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS)
+        status = error_set(err, "MPI_Allreduce failed");
+    *is_quiet = !is_busy;
+    return collective_agree(comm, status, err);
 }
 
 /* Measures again a machine whose figures are from a busy time, and keeps the better figures. */
@@ -268,7 +280,8 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
 {
     enum { USE, MEASURE, MEASURE_AGAIN };
     char *fingerprint = NULL, *place = NULL, *figures = NULL, *text;
-    int status = 0, what = USE;
+    bool is_quiet = false;
+    int status, what = USE;
 
     if (find_fingerprint(comm, layout, rank, &fingerprint, &place, err) < 0)
         return -1;
@@ -276,20 +289,21 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
         what = MEASURE;
     else if (rank == 0 && background_load_misled(&tuned->machine))
         what = MEASURE_AGAIN;
-    PMPI_Bcast(&what, 1, MPI_INT, 0, comm);
-    if (what == MEASURE_AGAIN && !is_quiet(comm))
+    status = broadcast(comm, &what, 1, MPI_INT, err);
+    if (status == 0 && what == MEASURE_AGAIN)
+        status = find_quiet(comm, &is_quiet, err);
+    if (what == MEASURE_AGAIN && !is_quiet)
         what = USE;
-    if (what != USE)
+    if (status == 0 && what != USE)
         status = (what == MEASURE ? measure : measure_again)(comm, layout, options, rank,
                                                              &tuned->machine, err);
     if (status == 0 && what != USE && rank == 0 && fingerprint != NULL)
         write_figures(tuned, options, fingerprint);
     if (status == 0) {
         figures = rank == 0 ? machine_write(&tuned->machine) : NULL;
-        text = share_text(comm, rank, figures);
+        text = share_text(comm, rank, figures, err);
         machine_clear(&tuned->machine);
-        status = text != NULL ? machine_read(text, "figures", &tuned->machine, err)
-                              : error_set(err, "out of memory");
+        status = text != NULL ? machine_read(text, "figures", &tuned->machine, err) : -1;
         free(text);
         status = collective_agree(comm, status, err);
     }
@@ -314,9 +328,8 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
     if (status == 0) {
         tuned->with_mpi = options->with_mpi;
         tuned->keeps_order = options->keeps_order;
-        tuned->force = share_text(comm, rank, options->force);
-        status = tuned->force != NULL ? chooser_force(NULL, tuned->force, err)
-                                      : error_set(err, "out of memory");
+        tuned->force = share_text(comm, rank, options->force, err);
+        status = tuned->force != NULL ? chooser_force(NULL, tuned->force, err) : -1;
         status = collective_agree(comm, status, err);
     }
     if (status == 0)

@@ -99,8 +99,9 @@ static bool is_same_code(void)
 {
     unsigned own = (unsigned)strtoul(PRELOADED_CODE, NULL, 10), greatest[2] = {own, ~own};
 
-    PMPI_Allreduce(MPI_IN_PLACE, greatest, 2, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD);
-    return greatest[0] == ~greatest[1]; /* the least */
+    return PMPI_Allreduce(MPI_IN_PLACE, greatest, 2, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD) ==
+               MPI_SUCCESS &&
+           greatest[0] == ~greatest[1]; /* the least */
 }
 
 /* Whether MPI accepts buffers in device memory, by functions that not every MPI has, or by the
@@ -287,16 +288,13 @@ static struct state_comm *make_comm(MPI_Comm comm)
 {
     struct state_comm *made;
     struct error err = {""};
-    int lacks;
 
     if (!is_of_world(comm)) {
         PMPI_Comm_set_attr(comm, state.key, NULL);
         return NULL;
     }
     made = calloc(1, sizeof *made);
-    lacks = made == NULL;
-    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
-    if (lacks) {
+    if (collective_agree(comm, made != NULL ? 0 : -1, NULL) < 0 || made == NULL) {
         free(made);
         return NULL;
     }

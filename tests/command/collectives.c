@@ -575,6 +575,60 @@ static void test_layout_without_gather(void)
     layout_free(layout);
 }
 
+static int calls_left; /* until the MPI call that fails, at all ranks; 0: none does */
+
+static bool call_fails(void)
+{
+    return calls_left > 0 && --calls_left == 0;
+}
+
+int __real_PMPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm);
+int __wrap_PMPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm);
+int __wrap_PMPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    return call_fails() ? MPI_ERR_OTHER : __real_PMPI_Bcast(data, count, type, root, comm);
+}
+
+int __real_PMPI_Gather(const void *in, int count, MPI_Datatype type, void *out, int counts,
+                       MPI_Datatype types, int root, MPI_Comm comm);
+int __wrap_PMPI_Gather(const void *in, int count, MPI_Datatype type, void *out, int counts,
+                       MPI_Datatype types, int root, MPI_Comm comm);
+int __wrap_PMPI_Gather(const void *in, int count, MPI_Datatype type, void *out, int counts,
+                       MPI_Datatype types, int root, MPI_Comm comm)
+{
+    return call_fails() ? MPI_ERR_OTHER
+                        : __real_PMPI_Gather(in, count, type, out, counts, types, root, comm);
+}
+
+int __real_PMPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm);
+int __wrap_PMPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm);
+int __wrap_PMPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm)
+{
+    return call_fails() ? MPI_ERR_OTHER : __real_PMPI_Allreduce(in, out, count, type, op, comm);
+}
+
+/* Whichever call of MPI fails while stored figures are read, with an error handler that returns:
+ * the caller gets an error. */
+static void test_calls(const struct tuned_options *options)
+{
+    bool has_failed = true, is_right = true;
+
+    for (int call = 1; has_failed; call++) {
+        struct error err = {""};
+        int status;
+
+        calls_left = call;
+        status = make_tuned(options, &err);
+        has_failed = calls_left == 0;
+        calls_left = 0;
+        is_right &= has_failed ? status < 0 && *err.text : status == 0;
+    }
+    check(is_right, "figures are read", "or an error is returned, whichever call of MPI fails");
+}
+
 struct measured {
     struct layout *layout;
     struct machine machine; /* without benchmarks */
@@ -601,6 +655,7 @@ static void test_memory(void)
     if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0) /* measures and stores figures */
         MPI_Abort(MPI_COMM_WORLD, 1);
     fail_each("figures without memory", make_tuned, &options, false);
+    test_calls(&options);
     fail_each("chosen collectives without memory", make_tuned_comm, tuned, false);
     tuned_destroy(tuned);
     measured.layout = layout_find(MPI_COMM_WORLD, &err);
