@@ -56,6 +56,13 @@ while IFS=: read -r expected under_way command; do
         ok "$command # SKIP not built" true
         continue
     fi
+    blocked=()
+    if [ "$under_way" = blocked ]; then # as the plugin starts it
+        blocked=(python3 -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.execv(sys.argv[1], sys.argv[1:])')
+        under_way=controller
+    fi
     if [ "$under_way" = controller ]; then
         if [ -z "$auth" ] || [ "$(id -u)" -ne 0 ]; then
             ok "$command # SKIP no auth_none.so here, or not root" true
@@ -63,7 +70,7 @@ while IFS=: read -r expected under_way command; do
         fi
         under_way=-
     fi
-    "$top_builddir/$program" "${words[@]:1}" >out 2>&1 <empty &
+    "${blocked[@]}" "$top_builddir/$program" "${words[@]:1}" >out 2>&1 <empty &
     pid=$!
     if [ "$under_way" = - ]; then
         sleep 0.5 # until the program is blocked in a read, or at work
@@ -84,6 +91,7 @@ done <<END_OF_TABLE
 143:controller:muster reserve --config=muster.conf
 143:controller:muster revoke -w n1
 143:controller:muster compare -w n1
+143:blocked:muster preflight --config=muster.conf --step=1.0
 143:-:muster history --config=muster.conf
 143:-:muster history --config=muster.conf --campaigns
 143:-:muster-codec --bench --seconds=60 weights
