@@ -225,14 +225,14 @@ static void nodes_query(struct preflight *preflight)
         for (size_t i = 0; i < count; i++) {
             enum reach_state state = answers[i].state;
 
-            if (!reach_is_failure(state) ||
+            if (!reach_kind(state)->is_failure ||
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             queried[i]->is_silent = true;
             preflight_add_verdict(
                 preflight, queried[i],
                 is_deadline_short(&answers[i], deadline_s) ? VERDICT_UNKNOWN : VERDICT_FAIL,
-                FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
+                FAULT_NONE, "workers.enumerate", reach_kind(state)->part, answers[i].message);
         }
     free(nodes);
     free(queried);

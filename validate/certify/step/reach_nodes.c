@@ -36,7 +36,7 @@ static bool is_absent_in_slurm(const struct cluster *now, const char *name, char
 static bool is_any_one_sided(const struct reach *answers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (reach_is_one_sided(answers[i].state))
+        if (reach_kind(answers[i].state)->is_one_sided)
             return true;
     return false;
 }
@@ -84,18 +84,18 @@ static size_t reach_all(struct certify *certify, enum stage stage,
     for (size_t i = 0; i < count; i++) {
         enum stage found = stage_found(node_runs[i], stage);
         enum reach_state state = answers[i].state;
-        enum verdict verdict = state == REACH_ANSWERS    ? VERDICT_PASS
-                               : reach_is_failure(state) ? VERDICT_FAIL
-                                                         : VERDICT_UNKNOWN;
+        enum verdict verdict = state == REACH_ANSWERS          ? VERDICT_PASS
+                               : reach_kind(state)->is_failure ? VERDICT_FAIL
+                                                               : VERDICT_UNKNOWN;
         char text[256];
-        bool is_absent = reach_is_one_sided(state) &&
+        bool is_absent = reach_kind(state)->is_one_sided &&
                          is_absent_in_slurm(&now, node_runs[i]->name, text, sizeof text);
 
         if (is_absent)
             verdict = VERDICT_UNKNOWN;
         else
             snprintf(text, sizeof text, "%s", answers[i].message);
-        node_runs[i]->is_cut_off = !is_absent && reach_is_one_sided(state) &&
+        node_runs[i]->is_cut_off = !is_absent && reach_kind(state)->is_one_sided &&
                                    !is_missed_by_slurm(&now, node_runs[i]->name);
         if (node_runs[i]->is_cut_off) {
             verdict = VERDICT_UNKNOWN;
@@ -120,8 +120,8 @@ static size_t reach_all(struct certify *certify, enum stage stage,
             certify_fault(certify, node_runs[i], found, verdict, FAULT_NODE_AWAY, "slurm.state", "",
                           text);
         else if (verdict != VERDICT_PASS || stage == STAGE_REACH)
-            certify_fault(certify, node_runs[i], found, verdict, reach_code(state),
-                          "workers.enumerate", reach_part(state), text);
+            certify_fault(certify, node_runs[i], found, verdict, reach_kind(state)->code,
+                          "workers.enumerate", reach_kind(state)->part, text);
     }
     cluster_clear(&now);
     free(nodes);

@@ -27,38 +27,17 @@
 
 enum { DEFAULT_PORT = 6818 };
 
-bool reach_is_failure(enum reach_state state)
+const struct reach_kind *reach_kind(enum reach_state state)
 {
-    return state == REACH_NO_SLURMD || state == REACH_NO_MUNGE || state == REACH_FROZEN ||
-           state == REACH_CUT_OFF;
-}
+    static const struct reach_kind kinds[] = {
+        [REACH_NO_SLURMD] = {"slurmd", FAULT_NODE_UNREACHABLE, true, true},
+        [REACH_NO_MUNGE] = {"munge", FAULT_MUNGE_FAILED, true, false},
+        [REACH_FROZEN] = {"node", FAULT_NODE_FROZEN, true, false},
+        [REACH_CUT_OFF] = {"network", FAULT_NODE_UNREACHABLE, true, true},
+        [REACH_FAILED] = {"", FAULT_NODE_UNREACHABLE, false, false},
+    };
 
-const char *reach_part(enum reach_state state)
-{
-    switch (state) {
-    case REACH_NO_SLURMD:
-        return "slurmd";
-    case REACH_NO_MUNGE:
-        return "munge";
-    case REACH_FROZEN:
-        return "node";
-    case REACH_CUT_OFF:
-        return "network";
-    default:
-        return "";
-    }
-}
-
-enum fault_code reach_code(enum reach_state state)
-{
-    return state == REACH_NO_MUNGE ? FAULT_MUNGE_FAILED
-           : state == REACH_FROZEN ? FAULT_NODE_FROZEN
-                                   : FAULT_NODE_UNREACHABLE;
-}
-
-bool reach_is_one_sided(enum reach_state state)
-{
-    return state == REACH_NO_SLURMD || state == REACH_CUT_OFF;
+    return &kinds[kinds[state].part ? state : REACH_FAILED];
 }
 
 /* What a child reports: that it has the address, that the host accepted its connection, the result.
@@ -124,6 +103,7 @@ static void multiple_slurmd_enable(void)
 static void query_node(const struct cluster_node *node, int fd)
 {
     slurmd_status_t *status = NULL; /* freed when the child exits */
+    enum reach_state state = REACH_FAILED;
     int reason = connect_to(node, fd);
 
     if (reason != 0) {
@@ -151,21 +131,19 @@ static void query_node(const struct cluster_node *node, int fd)
     reason = errno;
     switch (reason) {
     case ECONNREFUSED:
-        report_send(fd, REPORT_END, REACH_NO_SLURMD, reason);
+        state = REACH_NO_SLURMD;
         break;
     case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT: /* slurmd hangs up on what it cannot decode */
     case SLURM_PROTOCOL_AUTHENTICATION_ERROR:
     case ESLURM_AUTH_CRED_INVALID:
-        report_send(fd, REPORT_END, REACH_NO_MUNGE, reason);
+        state = REACH_NO_MUNGE;
         break;
     case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
     case ETIMEDOUT:
-        report_send(fd, REPORT_END, REACH_FROZEN, reason);
-        break;
-    default:
-        report_send(fd, REPORT_END, REACH_FAILED, reason);
+        state = REACH_FROZEN;
     }
+    report_send(fd, REPORT_END, state, reason);
 }
 
 /* A round of queries: a few children run in parallel, and each queries a share of the nodes. One

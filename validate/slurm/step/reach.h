@@ -31,21 +31,17 @@ struct reach {
     char message[160]; /* one line for a person, without the node's name */
 };
 
-/* Returns the part at fault: "slurmd", "munge", "node", "network"; "" for states without a part at
- * fault. */
-const char *reach_part(enum reach_state state);
-
-/* Returns the fault code of a node in that state, other than REACH_ANSWERS. */
-enum fault_code reach_code(enum reach_state state);
-
-/* Returns whether the state may be the node's own fault. For the others this host is the cause, or
- * it is not known. */
-bool reach_is_failure(enum reach_state state);
-
-/* For a failure state: returns whether the cause may lie between the hosts, such as a name that
- * resolves to another host, or a network that blocks only this host. A second source must confirm
- * it, such as the controller. */
-bool reach_is_one_sided(enum reach_state state);
+/* What a state other than REACH_ANSWERS means. */
+struct reach_kind {
+    const char *part; /* at fault: "slurmd", "munge", "node", "network"; "" without one */
+    enum fault_code code;
+    bool is_failure;   /* it may be the node's own fault; else this host is the cause, or it is not
+                          known */
+    bool is_one_sided; /* a failure whose cause may lie between the hosts, such as a name that
+                          resolves to another host, or a network that blocks only this host: a
+                          second source must confirm it, such as the controller */
+};
+const struct reach_kind *reach_kind(enum reach_state state);
 
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s after its name is
  * resolved, which may take as long, is queried once more with twice the time: a busy node, or one

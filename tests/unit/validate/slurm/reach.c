@@ -241,9 +241,9 @@ int main(void)
     close(fd);
     test_many_nodes();
     for (int state = REACH_NOT_QUERIED; state <= REACH_FAILED; state++)
-        is_int(reach_is_one_sided((enum reach_state)state),
+        is_int(reach_kind((enum reach_state)state)->is_one_sided,
                state == REACH_NO_SLURMD || state == REACH_CUT_OFF,
                "state %d %s confirmation by another host", state,
-               reach_is_one_sided((enum reach_state)state) ? "needs" : "needs no");
+               reach_kind((enum reach_state)state)->is_one_sided ? "needs" : "needs no");
     return tap_done();
 }
