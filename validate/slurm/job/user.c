@@ -57,12 +57,12 @@ static bool is_kept(const char *entry)
     return false;
 }
 
-static void keep_environment(void)
+void user_keep_environment(bool (*is_wanted)(const char *entry))
 {
     size_t kept = 0;
 
     for (size_t i = 0; environ && environ[i]; i++)
-        if (is_kept(environ[i]))
+        if (is_wanted(environ[i]))
             environ[kept++] = environ[i];
     if (environ)
         environ[kept] = NULL;
@@ -81,7 +81,7 @@ int user_become(const struct user *user)
         errno = EPERM;
         return -1;
     }
-    keep_environment();
+    user_keep_environment(is_kept);
     if (setenv("HOME", user->home, 1) != 0 || setenv("USER", user->name, 1) != 0 ||
         setenv("LOGNAME", user->name, 1) != 0)
         return -1;

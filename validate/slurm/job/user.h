@@ -2,6 +2,7 @@
 #ifndef MUSTER_USER_H
 #define MUSTER_USER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -23,6 +24,9 @@ struct user {
  * Returns 0, or -1 with err, "no such user" or what else keeps a process from becoming it; root is
  * refused, whatever its name is. */
 int user_find(const char *name, struct user *user, struct error *err);
+
+/* Removes the other variables of our environment. entry: NAME=VALUE. */
+void user_keep_environment(bool (*is_wanted)(const char *entry));
 
 /* Makes this process, which is root's and has one thread, that user's for good: groups, both sets
  * of IDs, no capability left, HOME, USER and LOGNAME; of root's environment only what MPI programs

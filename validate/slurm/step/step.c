@@ -14,8 +14,9 @@
 #include "lib/base/memory_stream.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/step/long_list.h"
 #include "validate/slurm/job/preempts.h"
+#include "validate/slurm/job/user.h"
+#include "validate/slurm/step/long_list.h"
 
 /* srun's command line, and values that do not fit on it. */
 struct command {
@@ -382,28 +383,23 @@ void step_query_by_halves(size_t count, step_query_fn *query, void *context)
                     count - first < STEP_GROUP_NODES ? count - first : STEP_GROUP_NODES);
 }
 
+static bool is_no_setting(const char *entry)
+{
+    static const char *const removed[] = {"SLURM_", "SLURMD_", "SALLOC_", "SRUN_", "SBATCH_"},
+                             *const kept[] = {"SLURM_CONF=", "SLURM_CLUSTERS="};
+
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (strncmp(entry, kept[i], strlen(kept[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (strncmp(entry, removed[i], strlen(removed[i])) == 0)
+            return false;
+    return true;
+}
+
 void step_clean_environment(void)
 {
-    static const char *const prefixes[] = {"SLURM_", "SLURMD_", "SALLOC_", "SRUN_", "SBATCH_"};
-    bool is_changed;
-
-    do {
-        is_changed = false;
-        for (char **entry = environ; *entry && !is_changed; entry++) {
-            char name[256];
-            size_t length = strcspn(*entry, "=");
-
-            if (length >= sizeof name)
-                continue;
-            memcpy(name, *entry, length);
-            name[length] = '\0';
-            for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-                if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 &&
-                    strcmp(name, "SLURM_CONF") != 0 && strcmp(name, "SLURM_CLUSTERS") != 0 &&
-                    !is_changed)
-                    is_changed = unsetenv(name) == 0; /* moves the rest: begin again */
-        }
-    } while (is_changed);
+    user_keep_environment(is_no_setting);
 }
 
 void step_program_path(const char *name, char *path, size_t size)
