@@ -16,6 +16,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/step/process.h"
@@ -25,32 +26,14 @@
 
 #include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */
 
-static char *copy(const char *text)
-{
-    return strdup(text ? text : "");
-}
-
 /* Copies text from an untrusted source. */
 static char *copy_clean(const char *text)
 {
-    char *made = copy(text);
+    char *made = strdup(text_of(text));
 
     if (made)
         utf8_clean(made);
     return made;
-}
-
-/* Sets err; leaves errno as it is. Returns -1. */
-static int slurm_failed(struct error *err, const char *what)
-{
-    int reason = errno;
-
-    error_set(err, "%s: %s%s", what, slurm_strerror(reason),
-              reason == SLURM_PROTOCOL_AUTHENTICATION_ERROR
-                  ? "; next: see that munged, or sackd with AuthType=auth/slurm, runs on this host"
-                  : "");
-    errno = reason;
-    return -1;
 }
 
 /* Adds the folder of Slurm's commands to PATH, found from libslurm's path. The address from dlsym()
@@ -107,14 +90,14 @@ int cluster_open(struct error *err)
 /* False when memory is out. */
 static bool node_fill(const node_info_t *info, struct cluster_node *node)
 {
-    node->name = copy(info->name);
-    node->address = copy(info->node_addr ? info->node_addr : info->name);
+    node->name = strdup(text_of(info->name));
+    node->address = strdup(text_of(info->node_addr ? info->node_addr : info->name));
     node->port = info->port;
     node->gres = copy_clean(info->gres);
     node->features = copy_clean(info->features);
     node->reason = copy_clean(info->reason);
-    node->comment = copy(info->comment);
-    node->extra = copy(release_node_extra(info));
+    node->comment = strdup(text_of(info->comment));
+    node->extra = strdup(text_of(release_node_extra(info)));
     node->reason_uid = info->reason_uid;
     node->reason_time = info->reason_time;
     node->boot_time = info->boot_time;
@@ -136,7 +119,7 @@ static int nodes_load(struct cluster *cluster, const char *name, struct error *e
 
     if ((name ? slurm_load_node_single(&found, release_text(name), SHOW_ALL)
               : slurm_load_node(0, &found, SHOW_ALL)) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot query the controller for its nodes");
+        return release_failed(err, "cannot query the controller for its nodes");
     cluster->nodes = calloc(found->record_count + 1, sizeof *cluster->nodes);
     has_memory = cluster->nodes != NULL;
     for (uint32_t i = 0; has_memory && i < found->record_count; i++)
@@ -145,15 +128,6 @@ static int nodes_load(struct cluster *cluster, const char *name, struct error *e
     slurm_free_node_info_msg(found);
     return has_memory ? cluster_index(cluster, err)
                       : error_set(err, "out of memory for the cluster's nodes");
-}
-
-int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
-{
-    *cluster = (struct cluster){0};
-    if (nodes_load(cluster, name, err) == 0)
-        return 0;
-    cluster_clear(cluster);
-    return -1;
 }
 
 /* Finds which nodes wait for a certificate, and which are in a reservation of a run or of somebody
@@ -166,7 +140,7 @@ static int reservations_load(struct cluster *cluster, struct error *err)
     int rv = 0;
 
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot query the controller for its reservations");
+        return release_failed(err, "cannot query the controller for its reservations");
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];
         struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
@@ -182,7 +156,7 @@ static int reservations_load(struct cluster *cluster, struct error *err)
             rv = error_set(err, "out of memory for the cluster's reservations");
         if (rv != 0)
             break;
-        rv = hostlist_expand(info->node_list ? info->node_list : "", &more, err);
+        rv = hostlist_expand(text_of(info->node_list), &more, err);
         for (size_t k = 0; rv == 0 && k < more.count; k++) {
             struct cluster_node *node =
                 run || is_later ? cluster_node(cluster, more.names[k]) : NULL;
@@ -212,7 +186,7 @@ static int partitions_load(struct cluster *cluster, struct error *err)
     int rv = 0;
 
     if (slurm_load_partitions(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot query the controller for its partitions");
+        return release_failed(err, "cannot query the controller for its partitions");
     cluster->partitions = calloc(found->record_count + 1, sizeof *cluster->partitions);
     if (!cluster->partitions)
         rv = error_set(err, "out of memory for the cluster's partitions");
@@ -220,13 +194,13 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         const partition_info_t *info = &found->partition_array[i];
         struct cluster_partition *partition = &cluster->partitions[cluster->partition_count++];
 
-        partition->name = copy(info->name);
+        partition->name = strdup(text_of(info->name));
         partition->is_default = info->flags & PART_FLAG_DEFAULT;
         partition->is_up = info->state_up & PARTITION_SCHED;
         partition->is_closed = !(info->state_up & PARTITION_SUBMIT);
         partition->max_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
         partition->max_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
-        rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
+        rv = hostlist_expand(text_of(info->nodes), &partition->nodes, err);
         partition->max_memory = info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->max_memory;
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");
@@ -275,7 +249,7 @@ static int leaf_add(struct cluster *cluster, const char *line, struct error *err
     }
     if (!GROW(cluster->leaves, cluster->leaf_count) ||
         !(cluster->leaves[cluster->leaf_count] =
-              copy(line_value(line, "SwitchName=", value, size) ? value : NULL)))
+              strdup(line_value(line, "SwitchName=", value, size) ? value : "")))
         rv = error_set(err, "out of memory for the cluster's topology");
     else
         cluster->leaf_count++;
@@ -314,8 +288,8 @@ static int config_load(struct cluster *cluster, struct error *err)
     int rv;
 
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot query the controller for its configuration");
-    cluster->name = copy(found->cluster_name);
+        return release_failed(err, "cannot query the controller for its configuration");
+    cluster->name = strdup(text_of(found->cluster_name));
     cluster->max_memory = found->max_mem_per_cpu;
     cluster->complete_wait_s = found->complete_wait;
     munge_set_socket(found->authtype, found->authinfo);
@@ -350,23 +324,34 @@ int cluster_federated_name(char *name, size_t size, struct error *err)
 
     *name = '\0';
     if (slurm_load_federation(&found) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot query the controller for its federation");
+        return release_failed(err, "cannot query the controller for its federation");
     if (found && ((const slurmdb_federation_rec_t *)found)->name)
         rv = cluster_name(name, size, err);
     slurm_destroy_federation_rec(found);
     return rv;
 }
 
+/* Returns 0, or -1 with cluster empty. */
+static int loaded(struct cluster *cluster, bool is_loaded)
+{
+    if (!is_loaded)
+        cluster_clear(cluster);
+    return is_loaded ? 0 : -1;
+}
+
+int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){0};
+    return loaded(cluster, nodes_load(cluster, name, err) == 0);
+}
+
 int cluster_load(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (config_load(cluster, err) != 0 || nodes_load(cluster, NULL, err) != 0 ||
-        reservations_load(cluster, err) != 0 || partitions_load(cluster, err) != 0 ||
-        topology_load(cluster, err) != 0) {
-        cluster_clear(cluster);
-        return -1;
-    }
-    return 0;
+    return loaded(cluster, config_load(cluster, err) == 0 && nodes_load(cluster, NULL, err) == 0 &&
+                               reservations_load(cluster, err) == 0 &&
+                               partitions_load(cluster, err) == 0 &&
+                               topology_load(cluster, err) == 0);
 }
 
 int cluster_load_topology(struct cluster *cluster, struct error *err)
@@ -377,7 +362,7 @@ int cluster_load_topology(struct cluster *cluster, struct error *err)
     unsetenv("SLURM_CLUSTERS"); /* scontrol and srun would follow it */
     errno = 0;
     if (nodes_load(cluster, NULL, err) == 0)
-        return topology_load(cluster, err) == 0 ? 0 : (cluster_clear(cluster), -1);
+        return loaded(cluster, topology_load(cluster, err) == 0);
     is_private = errno == ESLURM_ACCESS_DENIED;
     cluster_clear(cluster);
     return is_private ? 0 : -1;
@@ -386,20 +371,14 @@ int cluster_load_topology(struct cluster *cluster, struct error *err)
 int cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (nodes_load(cluster, NULL, err) != 0 || reservations_load(cluster, err) != 0) {
-        cluster_clear(cluster);
-        return -1;
-    }
-    return 0;
+    return loaded(cluster,
+                  nodes_load(cluster, NULL, err) == 0 && reservations_load(cluster, err) == 0);
 }
 
 int cluster_load_partitions(struct cluster *cluster, struct error *err)
 {
     *cluster = (struct cluster){0};
-    if (partitions_load(cluster, err) == 0)
-        return 0;
-    cluster_clear(cluster);
-    return -1;
+    return loaded(cluster, partitions_load(cluster, err) == 0);
 }
 
 void cluster_clear(struct cluster *cluster)

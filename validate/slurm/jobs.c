@@ -123,8 +123,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for its jobs: %s",
-                         slurm_strerror(errno));
+        return release_failed(err, "cannot query the controller for its jobs");
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     for (uint32_t i = 0; *jobs && i < found->record_count; i++) {
         const slurm_job_info_t *info = &found->job_array[i];

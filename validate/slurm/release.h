@@ -8,11 +8,27 @@
  *
  * From 25.11 on jobs are named by a struct; with this macro slurm.h takes their numbers as well. */
 #define SLURM_BACKWARD_COMPAT
+#include <errno.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "lib/base/error.h"
+
+/* Sets err to what failed and to libslurm's reason; leaves errno as it is. Returns -1. */
+static inline int release_failed(struct error *err, const char *what)
+{
+    int reason = errno;
+
+    error_set(err, "%s: %s%s", what, slurm_strerror(reason),
+              reason == SLURM_PROTOCOL_AUTHENTICATION_ERROR
+                  ? "; next: see that munged, or sackd with AuthType=auth/slurm, runs on this host"
+                  : "");
+    errno = reason;
+    return -1;
+}
 
 /* A text of a request, which libslurm only reads. */
 static inline char *release_text(const char *text)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/slurm/runs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 #include "validate/slurm/undo/retest.h"
@@ -16,8 +16,7 @@ static int reservations_read(struct cluster_run **runs, int *count, struct error
     int rv = 0;
 
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for its reservations: %s",
-                         slurm_strerror(errno));
+        return release_failed(err, "cannot query the controller for its reservations");
     *runs = calloc(found->record_count + 1, sizeof **runs);
     if (!*runs)
         rv = error_set(err, "out of memory for the cluster's runs");
@@ -30,7 +29,7 @@ static int reservations_read(struct cluster_run **runs, int *count, struct error
             continue;
         snprintf(run->run, sizeof run->run, "%s", name);
         run->since = info->start_time;
-        rv = hostlist_expand(info->node_list ? info->node_list : "", &run->nodes, err);
+        rv = hostlist_expand(text_of(info->node_list), &run->nodes, err);
         *count += rv == 0;
     }
     slurm_free_reservation_info_msg(found);
@@ -79,14 +78,13 @@ int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since,
 
     *nodes = (struct hostlist){0};
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for its reservations: %s",
-                         slurm_strerror(errno));
+        return release_failed(err, "cannot query the controller for its reservations");
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];
 
         if (!info->name || strcmp(info->name, name) != 0)
             continue;
-        rv = hostlist_expand(info->node_list ? info->node_list : "", nodes, err) == 0 ? 1 : -1;
+        rv = hostlist_expand(text_of(info->node_list), nodes, err) == 0 ? 1 : -1;
         if (since)
             *since = cluster_reservation_has_end(info->start_time, info->end_time)
                          ? 0

@@ -3,7 +3,6 @@
 
 #include "validate/slurm/job/ended.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +27,7 @@ int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err)
     *count = 0;
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for its jobs: %s",
-                         slurm_strerror(errno));
+        return release_failed(err, "cannot query the controller for its jobs");
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     if (!*jobs)
         rv = error_set(err, "out of memory for the cluster's jobs");

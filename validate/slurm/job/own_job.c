@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "lib/constants/run_constants.h"
 #include "validate/slurm/release.h"
 
@@ -26,8 +27,8 @@ static void name_print(const slurm_job_info_t *info, char *name, size_t size)
 
 static int fill(const slurm_job_info_t *info, struct own_job *job, struct error *err)
 {
-    if (hostlist_expand(info->nodes ? info->nodes : "", &job->nodes, err) != 0 ||
-        hostlist_expand(info->exc_nodes ? info->exc_nodes : "", &job->excluded, err) != 0)
+    if (hostlist_expand(text_of(info->nodes), &job->nodes, err) != 0 ||
+        hostlist_expand(text_of(info->exc_nodes), &job->excluded, err) != 0)
         return -1;
     name_print(info, job->name, sizeof job->name);
     job->can_requeue = info->batch_flag && info->requeue == 1;

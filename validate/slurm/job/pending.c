@@ -3,10 +3,10 @@
 
 #include "validate/slurm/job/pending.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
@@ -17,22 +17,17 @@ static bool is_of_certify(const slurm_job_info_t *info, uid_t battery_uid)
            (info->user_id == 0 || info->user_id == battery_uid);
 }
 
-static char *copy(const char *text)
-{
-    return strdup(text ? text : "");
-}
-
 static int job_fill(const slurm_job_info_t *info, struct pending_job *job)
 {
     job->id = release_job_id(info);
     job->uid = info->user_id;
-    snprintf(job->name, sizeof job->name, "%s", info->name ? info->name : "");
+    snprintf(job->name, sizeof job->name, "%s", text_of(info->name));
     utf8_clean(job->name);
     job->nodes = info->num_nodes > 0 && info->num_nodes != NO_VAL ? info->num_nodes : 1;
-    job->partitions = copy(info->partition);
-    job->required = copy(info->req_nodes);
-    job->excluded = copy(info->exc_nodes);
-    job->features = copy(info->features);
+    job->partitions = strdup(text_of(info->partition));
+    job->required = strdup(text_of(info->req_nodes));
+    job->excluded = strdup(text_of(info->exc_nodes));
+    job->features = strdup(text_of(info->features));
     return job->partitions && job->required && job->excluded && job->features ? 0 : -1;
 }
 
@@ -43,8 +38,7 @@ int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err
 
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for its jobs: %s",
-                         slurm_strerror(errno));
+        return release_failed(err, "cannot query the controller for its jobs");
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     for (uint32_t i = 0; *jobs && rv == 0 && i < found->record_count; i++) {
         const slurm_job_info_t *info = &found->job_array[i];

@@ -3,7 +3,6 @@
 
 #include "validate/slurm/step/job_match.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +108,7 @@ int job_match_query(struct job_match *matches, size_t count, struct error *err)
     if (count == 0)
         return 0;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for its jobs: %s",
-                         slurm_strerror(errno));
+        return release_failed(err, "cannot query the controller for its jobs");
     for (uint32_t i = 0; i < found->record_count; i++)
         for (size_t k = 0; k < count; k++)
             if (!job_match_is_confirmed(&matches[k]) && is_of(&found->job_array[i], &matches[k]))

@@ -192,12 +192,6 @@ static int reserved_read(const struct rollback *rollback, struct reserved *reser
     return rv;
 }
 
-static void reserved_clear(struct reserved *reserved)
-{
-    hostlist_clear(&reserved->unchanged);
-    hostlist_clear(&reserved->all);
-}
-
 /* The drains to restore. A node's mark is removed only after the node is drained. */
 struct restoring {
     const char *run; /* as in struct rollback */
@@ -291,7 +285,8 @@ static int drains_restore(const struct rollback *rollback, struct error *err)
         batch_apply(&restoring.comments, rollback->operations->set_comment, NULL, NULL, err) != 0)
         restoring.rv = -1;
     batch_clear(&restoring.comments);
-    reserved_clear(&restoring.reserved);
+    hostlist_clear(&restoring.reserved.unchanged);
+    hostlist_clear(&restoring.reserved.all);
     cluster_clear(&restoring.cluster);
     return restoring.rv;
 }
