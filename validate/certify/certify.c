@@ -33,12 +33,6 @@ static void stop(int signal_number)
     certify_stop = signal_number;
 }
 
-static void catch_signals(void)
-{
-    signals_catch(stop, 0);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 /* "20261120-161200-1a2b" */
 static void run_name(char *text, size_t size)
 {
@@ -112,7 +106,8 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
         certify->operations->name(cluster, sizeof cluster, err) != 0)
         return -1;
     /* until here there is nothing to undo, and a controller may be silent for long */
-    catch_signals();
+    signals_catch(stop, 0);
+    signal(SIGPIPE, SIG_IGN);
     path_beside(certify->conf.history_path, "runs", certify->runs, sizeof certify->runs);
     /* this run decides by the history long before it is stored itself */
     if (geteuid() == 0 && history_take_in(certify->conf.history_path, err) != 0)
@@ -298,14 +293,11 @@ static bool is_any_changed(const struct certify *certify)
     return false;
 }
 
-/* Returns whether a run that finds no node is a success. */
-static bool is_selective(const struct certify_options *options)
-{
-    return options->is_suspects || options->is_due || options->is_idle;
-}
-
 int certify_run(struct certify *certify, int argc, char **argv)
 {
+    const struct certify_options *options = &certify->options;
+    /* a run that finds no node is a success then */
+    bool is_selective = options->is_suspects || options->is_due || options->is_idle;
     enum verdict *verdicts = NULL;
     struct error err = {""};
     bool is_undone;
@@ -314,9 +306,8 @@ int certify_run(struct certify *certify, int argc, char **argv)
     certify->begin = clock_s();
     progress_init(&certify->progress, stderr);
     certify->progress.live = &certify->live;
-    if (certify_reports_can_be_saved(&certify->options, &err) != 0 ||
-        (!certify->campaign &&
-         recordfile_open(certify->options.json_path, &certify->json, &err) != 0)) {
+    if (certify_reports_can_be_saved(options, &err) != 0 ||
+        (!certify->campaign && recordfile_open(options->json_path, &certify->json, &err) != 0)) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
@@ -343,17 +334,16 @@ int certify_run(struct certify *certify, int argc, char **argv)
         status = outcome_exit_status(verdicts, certify->count, certify->has_fault);
         if (certify_stop || certify->is_broken)
             status = COMMAND_UNKNOWN;
-        if (certify->count == 0 && is_selective(&certify->options) && !certify_stop &&
-            !certify->is_broken)
+        if (certify->count == 0 && is_selective && !certify_stop && !certify->is_broken)
             status = COMMAND_PASS;
         if (certify->has_unread && status == COMMAND_PASS)
             status = COMMAND_UNKNOWN;
         if (certify->count == 0)
-            certify_note(certify, certify->has_unread ? "no node tested: suspects unknown"
-                                  : certify->options.is_suspects ? "no suspects"
-                                  : certify->options.is_due      ? "no certificate is due"
-                                  : certify->options.is_idle     ? "no idle node needs a test"
-                                                                 : "no node to certify");
+            certify_note(certify, certify->has_unread    ? "no node tested: suspects unknown"
+                                  : options->is_suspects ? "no suspects"
+                                  : options->is_due      ? "no certificate is due"
+                                  : options->is_idle     ? "no idle node needs a test"
+                                                         : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         /* a run without nodes, as most runs with --suspects, must not become "last", and a run that

@@ -222,13 +222,6 @@ static int lost_replace(struct certify *certify, struct error *err)
     return found == 0 ? reserve(certify, &certify->reserved, err) : found < 0 ? -1 : 0;
 }
 
-/* Returns the nodes of the run's reservation if its jobs must name those of them that they exclude
- * (allocation.h: among), else NULL. */
-static const struct hostlist *reserved_blocks(const struct certify *certify)
-{
-    return certify->cluster.has_blocks && *certify->reservation ? &certify->reserved : NULL;
-}
-
 /* Returns whether the run has reached its time limit. */
 static bool is_late(const struct certify *certify)
 {
@@ -246,7 +239,8 @@ static struct allocation_request request_of(struct certify *certify, enum certif
         .cluster = certify->cluster.name,
         .partition = certify->partition,
         .reservation = *certify->reservation ? certify->reservation : NULL,
-        .reservation_nodes = reserved_blocks(certify),
+        .reservation_nodes =
+            certify->cluster.has_blocks && *certify->reservation ? &certify->reserved : NULL,
         .memory = job_memory(certify, names),
         .gpus = job_gpus(certify, names),
         .minutes = certify_job_minutes(certify, job),
@@ -290,20 +284,17 @@ static int battery_check(struct certify *certify, const struct hostlist *names, 
     return certify->operations->allocation_check(&request, err);
 }
 
-static enum stage stage_of(const struct certify *certify)
-{
-    return certify->job == JOB_CHECK     ? STAGE_REACH
-           : certify->job == JOB_BATTERY ? STAGE_LAUNCH
-                                         : STAGE_CERTIFICATE;
-}
-
 /* Makes the nodes unknown, as there is no job for them. code: FAULT_NONE if others may have the
  * nodes, or if the reason is not known. */
 static void lack_note(struct certify *certify, const struct hostlist *names, enum fault_code code,
                       const struct error *err)
 {
-    certify_all_fault(certify, names, stage_of(certify), VERDICT_UNKNOWN, code, "slurm.state",
-                      err->text);
+    static const enum stage stages[] = {[JOB_CHECK] = STAGE_REACH,
+                                        [JOB_BATTERY] = STAGE_LAUNCH,
+                                        [JOB_CERTIFICATES] = STAGE_CERTIFICATE};
+
+    certify_all(certify, names, stages[certify->job], VERDICT_UNKNOWN, code, "slurm.state",
+                err->text);
     progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
 }
 

@@ -59,12 +59,6 @@ static int role_table_make(const struct cluster *cluster, const struct campaign 
     return 0;
 }
 
-static void role_table_clear(struct role_table *table)
-{
-    free(table->nodes);
-    free(table->ready);
-}
-
 /* Sets is_of_partition of all nodes, for that partition. */
 static int partition_mark(const struct cluster *cluster, const struct cluster_partition *partition,
                           struct role_table *table)
@@ -259,7 +253,8 @@ int group_choose(const struct cluster *cluster, const struct campaign *campaign,
         if (rv == 0 && alone >= 0)
             rv = alone_place(cluster, partition, most, alone, &table, group);
     }
-    role_table_clear(&table);
+    free(table.nodes);
+    free(table.ready);
     if (rv == 0)
         return 0;
     group_clear(group);

@@ -30,7 +30,7 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
                  partition->name);
     else
         text_put(text, sizeof text, "in no partition that is up");
-    certify_all(certify, nodes, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", text);
+    certify_all(certify, nodes, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NONE, "slurm.state", text);
     if (partition && certify->partition)
         certify_note(certify,
                      "not tested: %s: a run uses one partition, here %s; next: muster certify -p "
@@ -64,7 +64,7 @@ static void max_nodes_apply(struct certify *certify, const struct cluster_partit
     }
     text_put(text, sizeof text, "left for another run: MaxNodes=%zu of partition %.60s", most,
              partition->name);
-    certify_all(certify, &beyond, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", text);
+    certify_all(certify, &beyond, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NONE, "slurm.state", text);
     certify_note(certify, "%s: %s; next: muster certify --campaign NAME, which has several runs",
                  hostlist_text(&beyond).text, text);
     hostlist_clear(names);

@@ -43,29 +43,22 @@ static void run_describe(const struct cluster_run *run, const char *what, char *
                  since);
 }
 
-/* Leaves alone the nodes that the other run holds. Named nodes stay, so that they are reported;
- * without -w they are removed from the run. */
+/* Leaves alone the nodes that the other run holds. */
 static void nodes_exclude(struct certify *certify, const struct cluster_run *run)
 {
     struct name_index held;
-    size_t kept = 0;
     char text[200];
 
     if (hostlist_index(&run->nodes, &held) != 0)
         return;
     run_describe(run, "it", text, sizeof text);
-    for (size_t i = 0; i < certify->count; i++) {
-        struct node_run node_run = certify->node_runs[i];
-        bool is_held = name_index_has(&held, node_run.name);
+    for (size_t i = 0; i < certify->count; i++)
+        if (name_index_has(&held, certify->node_runs[i].name)) {
+            struct plan *plan = &certify->node_runs[i].plan;
 
-        if (is_held) {
-            node_run.plan.role = ROLE_SKIP;
-            text_put(node_run.plan.message, sizeof node_run.plan.message, "left alone: %s", text);
+            plan->role = ROLE_SKIP;
+            text_put(plan->message, sizeof plan->message, "left alone: %s", text);
         }
-        if (!is_held || certify->options.nodes)
-            certify->node_runs[kept++] = node_run;
-    }
-    certify->count = kept;
     name_index_clear(&held);
 }
 

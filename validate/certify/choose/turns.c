@@ -137,7 +137,7 @@ static void turns_apply(struct certify *certify, const struct name_index *busy,
             leave(&node_run, "the number of nodes under test is at TestCap");
             hostlist_append(&beyond, node_run.name);
         }
-        if (certify->options.nodes || !is_ours || nodes[i].is_chosen)
+        if (certify->options.nodes || node_run.plan.role != ROLE_SKIP)
             certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;

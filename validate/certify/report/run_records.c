@@ -37,14 +37,7 @@ void certify_fault(struct certify *certify, struct node_run *node_run, enum stag
 }
 
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
-                 enum verdict verdict, const char *test, const char *message)
-{
-    certify_all_fault(certify, names, stage, verdict, FAULT_NONE, test, message);
-}
-
-void certify_all_fault(struct certify *certify, const struct hostlist *names, enum stage stage,
-                       enum verdict verdict, enum fault_code code, const char *test,
-                       const char *message)
+                 enum verdict verdict, enum fault_code code, const char *test, const char *message)
 {
     for (size_t i = 0; i < names->count; i++) {
         struct node_run *node_run = certify_node_run(certify, names->names[i]);

@@ -18,13 +18,9 @@ void certify_verdict(struct certify *certify, struct node_run *node_run, enum st
 void certify_fault(struct certify *certify, struct node_run *node_run, enum stage stage,
                    enum verdict verdict, enum fault_code code, const char *test, const char *part,
                    const char *message);
-/* Notes the verdict for all nodes of the list that have no fault so far and are no suspects. */
+/* Likewise for all nodes of the list that have no fault so far and are no suspects. */
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
-                 enum verdict verdict, const char *test, const char *message);
-/* As certify_all(), with a fault code that is not the test's own. */
-void certify_all_fault(struct certify *certify, const struct hostlist *names, enum stage stage,
-                       enum verdict verdict, enum fault_code code, const char *test,
-                       const char *message);
+                 enum verdict verdict, enum fault_code code, const char *test, const char *message);
 /* Returns the fingerprint of each node run by its facts so far (history_fingerprints()); malloc'd.
  * NULL if memory is out. */
 uint64_t *certify_fingerprints(const struct certify *certify);

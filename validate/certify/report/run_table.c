@@ -23,21 +23,11 @@ static void stage_cell(struct table *table, const struct outcome *outcome, enum 
     enum verdict verdict = outcome->stages[stage];
     const char *text = outcome->cells[stage];
 
-    if (verdict == VERDICT_NONE)
-        table_cell(table, VERDICT_NONE, "-");
-    else if (*text)
-        table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s", text);
-    else
-        table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s",
-                   verdict == VERDICT_FAIL ? "FAILED" : verdict_name(verdict));
-}
-
-static void fault_cell(struct table *table, const struct outcome *outcome)
-{
-    char text[OUTCOME_TEXT];
-
-    outcome_text(outcome, false, text, sizeof text);
-    table_cell(table, VERDICT_NONE, "%s", *text ? text : "-");
+    table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s",
+               verdict == VERDICT_NONE   ? "-"
+               : *text                   ? text
+               : verdict == VERDICT_FAIL ? "FAILED"
+                                         : verdict_name(verdict));
 }
 
 /* Prints until when the new certificates are valid, and how many nodes keep one of a higher level.
@@ -74,6 +64,7 @@ void certify_report(struct certify *certify, FILE *stream)
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
         enum verdict verdict = outcome_conclude(&node_run->outcome);
+        char text[OUTCOME_TEXT];
 
         counts[verdict] += node_run->decision != DECISION_SUSPECT;
         suspects += node_run->decision == DECISION_SUSPECT;
@@ -81,7 +72,8 @@ void certify_report(struct certify *certify, FILE *stream)
         table_cell(&table, verdict, "%s", verdict_word(node_run, verdict));
         for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
             stage_cell(&table, &node_run->outcome, (enum stage)stage);
-        fault_cell(&table, &node_run->outcome);
+        outcome_text(&node_run->outcome, false, text, sizeof text);
+        table_cell(&table, VERDICT_NONE, "%s", *text ? text : "-");
     }
     for (size_t i = 0; i < certify->headlines.count; i++)
         fprintf(stream, "%s%s\n", i == 0 ? "\n" : "", certify->headlines.names[i]);

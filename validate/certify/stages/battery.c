@@ -102,8 +102,8 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
                   certify->error_line.text);
     if (certify_allocate_again(certify)) { /* the job's end killed what ran: nobody is at fault */
         if (++tries->jobs == CERTIFY_TRIES)
-            certify_all_fault(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
-                              "slurm.state", "its job was ended early in every attempt");
+            certify_all(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "slurm.state",
+                        "its job was ended early in every attempt");
         if (certify_list_good(certify, names) > 0)
             progress_begin(&certify->progress, stage_name(stage));
         return true;
@@ -205,7 +205,7 @@ void certify_battery(struct certify *certify, const struct battery *battery)
         if (battery_step(certify, battery, tries.made == 0, false, &names, &first, &rv, &err) ==
             0) {
             certify_apply_verdicts(certify, stage, first, VERDICT_NONE);
-            certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
+            certify_all(certify, &names, stage, VERDICT_PASS, FAULT_NONE, NULL, "");
             break;
         }
         if (!certify_once_more(certify, stage, &tries, &names, first, rv, &err)) {
@@ -214,7 +214,8 @@ void certify_battery(struct certify *certify, const struct battery *battery)
 
             certify_apply_verdicts(certify, stage, first, VERDICT_UNKNOWN);
             text_put(text, sizeof text, "%s: %s", stage_name(stage), fault ? fault : err.text);
-            certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
+            certify_all(certify, &names, stage, VERDICT_UNKNOWN, FAULT_NONE, stage_name(stage),
+                        text);
             break;
         }
         battery_nodes(certify, battery, &names);

@@ -184,27 +184,24 @@ static void part_issue(struct certify *certify, const struct request_part *part)
             certified(certify, node_run, kept_until(record));
         else
             not_certified(certify, node_run,
-                          record && record->message   ? record->message
-                          : *err.text                 ? err.text
-                          : *certify->error_line.text ? certify->error_line.text
-                                                      : "no error message was given");
+                          record && record->message ? record->message
+                          : *err.text               ? err.text
+                                                    : error_line_text(&certify->error_line));
     }
 }
 
-static void none_issued(struct certify *certify)
-{
-    for (size_t i = 0; i < certify->count; i++)
-        if (is_to_have_one(&certify->node_runs[i]))
-            outcome_note(&certify->node_runs[i].outcome, STAGE_CERTIFICATE, VERDICT_SKIP,
-                         FAULT_NONE, NULL, "", "");
-}
-
-static void all_issued(struct certify *certify)
+static void certificates_issue(struct certify *certify)
 {
     struct request_parts parts;
     struct error err = {""};
     long asked;
 
+    for (size_t i = 0; certify->options.is_dry_run && i < certify->count; i++)
+        if (is_to_have_one(&certify->node_runs[i]))
+            outcome_note(&certify->node_runs[i].outcome, STAGE_CERTIFICATE, VERDICT_SKIP,
+                         FAULT_NONE, NULL, "", "");
+    if (certify->options.is_dry_run)
+        return;
     certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
     asked = parts_make(certify, &parts, &err);
     if (asked == 0) {
@@ -224,14 +221,6 @@ static void all_issued(struct certify *certify)
     certify_stage_end(certify, asked > 0 ? (size_t)asked : 0);
     if (asked > 0)
         request_parts_clear(&parts);
-}
-
-static void certificates_issue(struct certify *certify)
-{
-    if (certify->options.is_dry_run)
-        none_issued(certify);
-    else
-        all_issued(certify);
 }
 
 /* Sets is_revoked of the nodes that reported, since first, that their certificate is gone. */

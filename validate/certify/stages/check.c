@@ -123,10 +123,8 @@ static void run(struct certify *certify)
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
         text_put(text, sizeof text, "muster check did not complete: %s",
-                 rv != 0                     ? err.text
-                 : *certify->error_line.text ? certify->error_line.text
-                                             : "no error message was given");
-        certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, "check", text);
+                 rv != 0 ? err.text : error_line_text(&certify->error_line));
+        certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, FAULT_NONE, "check", text);
     }
     certify_stage_end(certify, asked);
 done:

@@ -91,32 +91,18 @@ static int take(struct subnet_neighbors *neighbors, const struct record *record,
 /* A record of what a node's lldpd reported. */
 struct heard {
     const char *node;
+    bool is_end; /* it says that the node answered; else it is of a neighbor */
     size_t index;
 };
 
-/* Sorts by node, and the records of each in the order in which they came. */
+/* Sorts by node, and of each the end first, then the neighbors in the order in which they came. */
 static int by_node(const void *left, const void *right)
 {
     const struct heard *a = left, *b = right;
     int order = strcmp(a->node, b->node);
 
+    order = order ? order : b->is_end - a->is_end;
     return order ? order : (a->index > b->index) - (a->index < b->index);
-}
-
-/* Returns the index of the first of count records that is the node's, or where it would be. */
-static size_t first_of(const struct heard *heard, size_t count, const char *node)
-{
-    size_t low = 0;
-
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-
-        if (strcmp(heard[middle].node, node) < 0)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
 }
 
 /* Adds the nodes that answered, each with its neighbors; the records of several nodes come mixed.
@@ -126,26 +112,26 @@ static int gather(const struct certify *certify, size_t first, struct subnet_nei
 {
     const struct records *records = &certify->records;
     struct heard *heard = calloc(records->count - first + 1, sizeof *heard);
+    const char *node = ""; /* the last that answered */
     size_t count = 0;
     int rv = heard ? 0 : error_set(err, "out of memory");
 
     for (size_t i = first; heard && i < records->count; i++) {
         const struct record *record = RECORD_AT(records, i);
+        bool is_end = is_of(record, METRIC_NEIGHBORS);
 
-        if (is_of(record, METRIC_NEIGHBOR))
-            heard[count++] = (struct heard){record->node, i};
+        if (is_end || is_of(record, METRIC_NEIGHBOR))
+            heard[count++] = (struct heard){record->node, is_end, i};
     }
     if (count > 0)
         qsort(heard, count, sizeof *heard, by_node);
-    for (size_t i = first; rv == 0 && i < records->count; i++) {
-        const struct record *node = RECORD_AT(records, i);
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        bool is_same = strcmp(heard[i].node, node) == 0;
 
-        if (!is_of(node, METRIC_NEIGHBORS))
-            continue;
-        rv = subnet_neighbors_node(neighbors, node->node, err);
-        for (size_t k = first_of(heard, count, node->node);
-             rv == 0 && k < count && strcmp(heard[k].node, node->node) == 0; k++)
-            rv = take(neighbors, RECORD_AT(records, heard[k].index), err);
+        if (heard[i].is_end && !is_same)
+            rv = subnet_neighbors_node(neighbors, node = heard[i].node, err);
+        else if (!heard[i].is_end && is_same)
+            rv = take(neighbors, RECORD_AT(records, heard[i].index), err);
     }
     free(heard);
     return rv;

@@ -104,12 +104,6 @@ static bool death_find(const struct certify *certify, const char *node, size_t f
     return false;
 }
 
-/* Returns whether the heartbeats stopped, as also happens to a process that is not scheduled. */
-static bool is_silence(const struct record *death)
-{
-    return record_code(death) == FAULT_NODE_FROZEN;
-}
-
 /* Queries the slurmd of the nodes. A suspect whose slurmd does not answer fails for that, and is no
  * suspect any more. */
 static void slurmd_query(struct certify *certify, struct node_run *suspect,
@@ -147,7 +141,8 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
         doubt(certify, suspect, stage, text);
     } else if (certify_job_is_over(certify)) { /* the job's end killed the processes */
         doubt(certify, suspect, stage, "the job was ended during the retest");
-    } else if (is_own_death && is_silence(&death)) {
+    } else if (is_own_death && record_code(&death) == FAULT_NODE_FROZEN) {
+        /* the heartbeats stopped, as also happens to a process that is not scheduled */
         slurmd_query(certify, suspect, &names, stage);
         if (suspect->is_suspect)
             doubt(certify, suspect, stage,

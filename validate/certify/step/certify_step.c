@@ -15,7 +15,7 @@
 #include "validate/certify/step/program_probe.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/certify/step/record_source.h"
-#include "validate/slurm/step/labels.h"
+#include "validate/slurm/step/node_lines.h"
 #include "validate/slurm/step/step.h"
 
 /* A step: a program on the nodes of the job is started, read, watched and ended. */
@@ -24,9 +24,8 @@
 struct step_output {
     struct certify *certify;
     const struct certify_step *step;
-    struct hostlist nodes; /* of its tasks, where there is one on each */
-    struct labels labels;
-    struct record_source *sources; /* one for each of the nodes */
+    struct node_lines lines;       /* of its tasks, where there is one on each node */
+    struct record_source *sources; /* one for each of these nodes */
     struct record_source all;      /* the only source if no task reports for itself */
     double watch_at;               /* when nodes are to be reached next */
     size_t watched;                /* nodes before this index were queried in this round */
@@ -72,14 +71,14 @@ static void read_line(const char *line, bool is_error, void *context)
 {
     struct step_output *output = context;
     struct certify *certify = output->certify;
-    bool has_labels = output->nodes.count > 0;
+    bool has_labels = output->sources;
     const char *text = line;
     long task = -1;
 
     if (is_error) {
         /* srun's own lines have no label */
         if (has_labels)
-            (void)labels_split(&output->labels, line, &text);
+            (void)labels_split(&output->lines.labels, line, &text);
         if (strncmp(text, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0) {
             output->probe_at = INFINITY;
             progress_doing(&certify->progress, "%s", text + strlen(RECORD_PROGRESS));
@@ -92,7 +91,7 @@ static void read_line(const char *line, bool is_error, void *context)
     if (output->stop || clock_s() > output->until)
         return;
     output->read_at = clock_s();
-    if (has_labels && (task = labels_parse(&output->labels, line, &text)) < 0) {
+    if (has_labels && (task = labels_parse(&output->lines.labels, line, &text)) < 0) {
         certify->stray_lines += text && *text;
         return;
     }
@@ -136,22 +135,6 @@ static void tick(void *context)
     }
 }
 
-static int labels_begin(struct step_output *output)
-{
-    const struct hostlist *nodes = output->step->nodes;
-    int rv = cluster_task_nodes(&output->certify->cluster, nodes, &output->nodes);
-
-    output->sources = record_sources_make(&output->nodes, is_own);
-    return rv == 0 && output->sources ? labels_make(&output->nodes, &output->labels) : -1;
-}
-
-static void labels_end(struct step_output *output)
-{
-    labels_clear(&output->labels);
-    free(output->sources);
-    hostlist_clear(&output->nodes);
-}
-
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err)
 {
@@ -175,8 +158,10 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                  step->container ? "" : step->program[0]);
         output.probe_at = clock_s() + certify_deadline_s(CERTIFY_MUTE_S, step->nodes->count);
     }
-    if (!step->is_mpi && step->tasks_per_node == 1 && labels_begin(&output) != 0) {
-        labels_end(&output);
+    if (!step->is_mpi && step->tasks_per_node == 1 &&
+        (node_lines_begin(&certify->cluster, step->nodes, NULL, NULL, &output.lines) != 0 ||
+         !(output.sources = record_sources_make(&output.lines.nodes, is_own)))) {
+        node_lines_end(&output.lines);
         return error_set(err, "out of memory for a step on %zu nodes", step->nodes->count);
     }
     rv = certify->operations->step_run(
@@ -186,7 +171,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                        .gpus = step->gpus,
                        .mpi = step->is_mpi ? certify->options.mpi : "none",
                        .keeps_order = step->keeps_order,
-                       .has_labels = output.nodes.count > 0,
+                       .has_labels = output.sources,
                        .prints_task_0_only = step->is_mpi,
                        .options = step_container_options(step->container),
                        .program = step->program},
@@ -202,7 +187,8 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
             .stop = &output.stop,
             .reported_status = step->is_mpi ? &output.status : NULL},
         &result, err);
-    labels_end(&output);
+    node_lines_end(&output.lines);
+    free(output.sources);
     if (rv != 0)
         return -1;
     if (output.has_lost && !certify_stop) /* finds the others that are gone */
@@ -222,19 +208,17 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     if (result.end == PROCESS_SIGNALED ||
         (result.status != 0 && result.status != 1 && result.status != 3)) {
         error_set(err, "ended with status %d: %s", result.status,
-                  *certify->error_line.text ? certify->error_line.text
-                                            : "no error message was given");
+                  error_line_text(&certify->error_line));
         return 1;
     }
     if (step->is_mpi && !records_explain(&certify->records, *first, result.status)) {
         bool is_mute = certify->records.count == *first;
 
-        error_set(
-            err, "rank 0, which reports for all ranks, ended early (status %d): %s%s",
-            result.status,
-            *certify->error_line.text ? certify->error_line.text : "no error message was given",
-            is_mute ? "; check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI"
-                    : "");
+        error_set(err, "rank 0, which reports for all ranks, ended early (status %d): %s%s",
+                  result.status, error_line_text(&certify->error_line),
+                  is_mute
+                      ? "; check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI"
+                      : "");
         return 1;
     }
     return 0;

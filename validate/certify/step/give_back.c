@@ -36,14 +36,6 @@ static void give_back(struct certify *certify, const char *why)
     certify_stop = CERTIFY_STOP_IDLE;
 }
 
-/* Fills names with the nodes that the run may have now. */
-static void nodes_held(const struct certify *certify, struct hostlist *names)
-{
-    for (size_t i = 0; i < certify->count; i++)
-        if (certify->node_runs[i].plan.role == ROLE_TEST)
-            hostlist_append(names, certify->node_runs[i].name);
-}
-
 void certify_give_back_poll(struct certify *certify)
 {
     const struct pending_job *job = NULL;
@@ -60,7 +52,9 @@ void certify_give_back_poll(struct certify *certify)
     if (is_slow) /* a controller that does not answer at all starts no jobs either */
         give_back(certify, err.text);
     if (count > 0 && certify->operations->load_nodes(&now, &err) == 0) {
-        nodes_held(certify, &names);
+        for (size_t i = 0; i < certify->count; i++) /* the nodes that the run may have now */
+            if (certify->node_runs[i].plan.role == ROLE_TEST)
+                hostlist_append(&names, certify->node_runs[i].name);
         job = pending_job_for_nodes(jobs, count, &certify->cluster, &now, &names);
     }
     if (job) {

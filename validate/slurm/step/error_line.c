@@ -54,3 +54,8 @@ void error_line_add(struct error_line *kept, const char *line)
     kept->is_refusal = strncmp(line, "srun: ", 6) == 0 && !strstr(line, ": task ");
     text_put(kept->text, sizeof kept->text, "%s", line);
 }
+
+const char *error_line_text(const struct error_line *kept)
+{
+    return *kept->text ? kept->text : "no error message was given";
+}

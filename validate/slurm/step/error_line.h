@@ -16,4 +16,7 @@ struct error_line {
 /* Keeps the line if it is more useful than the kept one. kept is zeroed at first. */
 void error_line_add(struct error_line *kept, const char *line);
 
+/* Returns its text, or that there was none. */
+const char *error_line_text(const struct error_line *kept);
+
 #endif

@@ -366,9 +366,9 @@ int process_output_status(const char *const *words, double deadline_s, char **te
         rv = error_set(err, "no memory");
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
         rv = error_set(err, "%s: %s", words[0],
-                       *result.error_line.text           ? result.error_line.text
-                       : result.end == PROCESS_TIMED_OUT ? "no answer in time"
-                                                         : "no error message was given");
+                       result.end == PROCESS_TIMED_OUT && !*result.error_line.text
+                           ? "no answer in time"
+                           : error_line_text(&result.error_line));
     if (rv != 0) {
         free(*text);
         *text = NULL;

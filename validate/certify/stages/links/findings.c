@@ -168,7 +168,7 @@ static void finding_apply(struct certify *certify, const struct localization *lo
         if (finding->verdict >= VERDICT_UNKNOWN)
             certify_all(certify,
                         &(struct hostlist){(char **)(size_t)links->nodes, links->node_count},
-                        STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->message);
+                        STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links", finding->message);
         break;
     case FINDING_LEAF: /* no node's fault, but none of its nodes could show what it can do */
         leaf_doubt(certify, localization, finding);
@@ -271,7 +271,8 @@ void certify_link_findings(struct certify *certify, const struct localization *l
 
     if (!faults) {
         certify_all(certify, &(struct hostlist){(char **)(size_t)links->nodes, links->node_count},
-                    STAGE_LINKS, VERDICT_UNKNOWN, "links", "out of memory for its rails");
+                    STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links",
+                    "out of memory for its rails");
         return;
     }
     for (size_t i = 0; i < localization->findings.count; i++)

@@ -48,19 +48,21 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
                            .figure = {NAN, NAN, 0}};
 }
 
-/* Sorts by rail; of one rail, the entry with a known speed first. */
 static int by_rail(const void *left, const void *right)
 {
     const struct rail_hint *a = left, *b = right;
     int order = (a->node_run > b->node_run) - (a->node_run < b->node_run);
 
-    order = order ? order : strcmp(a->part, b->part);
-    return order ? order : (a->nic_gbps < b->nic_gbps) - (a->nic_gbps > b->nic_gbps);
+    return order ? order : strcmp(a->part, b->part);
 }
 
-static bool is_same_rail(const struct rail_hint *a, const struct rail_hint *b)
+/* Sorts by rail; of one rail, the entry with a known speed first. */
+static int by_speed(const void *left, const void *right)
 {
-    return a->node_run == b->node_run && strcmp(a->part, b->part) == 0;
+    const struct rail_hint *a = left, *b = right;
+    int order = by_rail(left, right);
+
+    return order ? order : (a->nic_gbps < b->nic_gbps) - (a->nic_gbps > b->nic_gbps);
 }
 
 static void rails_unite(struct hints *hints)
@@ -68,9 +70,9 @@ static void rails_unite(struct hints *hints)
     size_t left = 0;
 
     if (hints->count > 1)
-        qsort(hints->rails, hints->count, sizeof *hints->rails, by_rail);
+        qsort(hints->rails, hints->count, sizeof *hints->rails, by_speed);
     for (size_t i = 0; i < hints->count; i++)
-        if (left == 0 || !is_same_rail(&hints->rails[left - 1], &hints->rails[i]))
+        if (left == 0 || by_rail(&hints->rails[left - 1], &hints->rails[i]) != 0)
             hints->rails[left++] = hints->rails[i];
     hints->count = left;
 }
@@ -190,22 +192,12 @@ static const struct rail_hint *rail_of(const struct hints *hints, const char *no
                                        const char *part)
 {
     const struct node_run *node_run = hints ? certify_node_run(hints->certify, node) : NULL;
-    size_t low = 0, high = node_run ? hints->count : 0;
-    struct rail_hint wanted = {.part = part, .nic_gbps = INFINITY};
+    struct rail_hint wanted = {.part = part};
 
-    if (!node_run)
+    if (!node_run || hints->count == 0)
         return NULL;
     wanted.node_run = (size_t)(node_run - hints->certify->node_runs);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (by_rail(&hints->rails[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < hints->count && is_same_rail(&hints->rails[low], &wanted) ? &hints->rails[low]
-                                                                           : NULL;
+    return bsearch(&wanted, hints->rails, hints->count, sizeof *hints->rails, by_rail);
 }
 
 void hints_recall(const struct hints *hints, const char *node, const char *rail,

@@ -138,6 +138,11 @@ static void links_arguments(const struct certify *certify, const struct hostlist
     free(uplink_pairs);
 }
 
+static bool is_rounds(const struct record *record)
+{
+    return catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part;
+}
+
 /* Returns whether the end of each pass that program requested was reported since first. A run that
  * lost its first node, or its last output, has measured less than it seems: a missing measurement
  * is no pass. */
@@ -160,8 +165,7 @@ static bool has_all_passes(const struct certify *certify, const struct arguments
         for (size_t i = first; i < certify->records.count && !is_reported; i++) {
             const struct record *record = RECORD_AT(&certify->records, i);
 
-            is_reported = catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part &&
-                          strcmp(record->part, name) == 0;
+            is_reported = is_rounds(record) && strcmp(record->part, name) == 0;
         }
         if (!is_reported)
             return false;
@@ -201,17 +205,11 @@ static int links_step(struct certify *certify, bool is_first, const struct hostl
     *is_whole = rv >= 0 && has_all_passes(certify, &program, *first);
     if (rv == 0 && !*is_whole) {
         error_set(err, "muster-links ended before its last pass: %s",
-                  *certify->error_line.text ? certify->error_line.text
-                                            : "no error message was given");
+                  error_line_text(&certify->error_line));
         rv = 1;
     }
     arguments_clear(&program);
     return rv;
-}
-
-static bool is_rounds(const struct record *record)
-{
-    return catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part;
 }
 
 /* Returns whether the run completed on the nodes that were not lost: there were rounds of pairs,
@@ -349,7 +347,7 @@ static void rounds_conclude(struct certify *certify, const struct hostlist *name
     char text[256];
 
     text_put(text, sizeof text, "links: %s", text_of(record->message));
-    certify_all(certify, names, STAGE_LINKS, is_enough ? VERDICT_PASS : VERDICT_UNKNOWN,
+    certify_all(certify, names, STAGE_LINKS, is_enough ? VERDICT_PASS : VERDICT_UNKNOWN, FAULT_NONE,
                 is_enough ? NULL : "links", is_enough ? "" : text);
 }
 
@@ -378,7 +376,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
     for (size_t i = 0; leaves && i < names->count; i++)
         leaves[i] = certify_node_run(certify, names->names[i])->slurm->leaf;
     if (!leaves || localization_run(&localization) != 0) {
-        certify_all(certify, names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
+        certify_all(certify, names, STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links",
                     "out of memory, cannot evaluate the links");
     } else {
         localization_self_reports(&localization, self_report_apply, certify);
@@ -424,7 +422,7 @@ static void run(struct certify *certify)
 
         if (names.count < 2) {
             certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL, NULL);
-            certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
+            certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links",
                         "links needs two good nodes");
             break;
         }
@@ -441,7 +439,7 @@ static void run(struct certify *certify)
             char text[256];
 
             text_put(text, sizeof text, "links: %s", err.text);
-            certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links", text);
+            certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links", text);
             break;
         }
     }

@@ -199,7 +199,7 @@ void certify_losses(struct certify *certify, struct localization *localization)
         certify_all(certify,
                     &(struct hostlist){(char **)(size_t)localization->links.nodes,
                                        localization->links.node_count},
-                    STAGE_LINKS, VERDICT_UNKNOWN, "links",
+                    STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links",
                     "out of memory, cannot evaluate packet losses");
     for (size_t i = 0; i < losses.count; i++)
         finding_apply(certify, localization, &losses, &losses.findings[i]);
