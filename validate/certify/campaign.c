@@ -65,7 +65,7 @@ static void record_progress(struct campaign_session *session)
 
 static int nodes_copy(const struct hostlist *from, struct hostlist *nodes, struct error *err)
 {
-    return hostlist_append_all(nodes, (const char *const *)from->names, from->count) == 0
+    return hostlist_unite(nodes, from) == 0
                ? 0
                : error_set(err, "out of memory for %zu nodes", from->count);
 }

@@ -122,7 +122,7 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
         if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
     if (names != &certify->reserved)
-        hostlist_append_all(&certify->reserved, (const char *const *)names->names, names->count);
+        hostlist_unite(&certify->reserved, names);
     snprintf(certify->reservation, sizeof certify->reservation, CLUSTER_RUN "%s", certify->run);
     if (certify_reserve(certify, names, minutes, err) == 0)
         return 0;
