@@ -338,8 +338,9 @@ int history_add(const char *path, const struct history_run *run, const struct hi
             database_failed(database, path, &why);
             database_run(database, "ROLLBACK", "");
             /* else the database is damaged */
-            is_double = is_double &&
-                        !database_run(database, "SELECT 1 FROM runs WHERE run = ?", "t", run->run);
+            is_double =
+                is_double && database_value(database, &since, "SELECT time FROM runs WHERE run = ?",
+                                            "t", run->run);
         }
     }
     if (is_done)

@@ -582,7 +582,7 @@ static void test_refused_runs(void)
 }
 
 /* Waiting runs outlive a database whose damage refuses them: an index that has the nodes of no row,
- * a table that is lost. */
+ * a table or a column that is lost. */
 static void waits_for_a_new_database(const char *name, const char *damage)
 {
     char path[192], waiting[192], aside[192];
@@ -591,17 +591,16 @@ static void waits_for_a_new_database(const char *name, const char *damage)
     snprintf(waiting, sizeof waiting, "%s.w.waiting", path);
     snprintf(aside, sizeof aside, "%s.aside", path);
     add_run(path, "h", 100, VERDICT_PASS, VERDICT_PASS);
-    add_run(waiting, "w", 200, VERDICT_PASS, VERDICT_PASS);
     execute(path, damage);
     is_int(add_run(path, "x", 300, VERDICT_PASS, VERDICT_PASS), 1,
-           "a run waits if the damaged database refuses the one that waits (%s)", err.text);
+           "a run waits if the damaged database refuses it (%s)", err.text);
+    add_run(waiting, "w", 200, VERDICT_PASS, VERDICT_PASS);
+    is_int(add_run(path, "y", 400, VERDICT_PASS, VERDICT_PASS), 1, "... or one that waits (%s)",
+           err.text);
     ok(access(waiting, F_OK) == 0, "... which is not renamed");
-    unlink(waiting);
-    is_int(add_run(path, "y", 400, VERDICT_PASS, VERDICT_PASS), 1,
-           "... nor is it lost if the database refuses it alone (%s)", err.text);
     rename(path, aside);
     is_int(add_run(path, "z", 500, VERDICT_PASS, VERDICT_PASS), 0, "a new database is made");
-    is_int(count_rows(path, "SELECT count(*) FROM runs WHERE run IN ('x', 'y', 'z')"), 3,
+    is_int(count_rows(path, "SELECT count(*) FROM runs WHERE run IN ('w', 'x', 'y', 'z')"), 4,
            "... with all of them");
 }
 
@@ -959,6 +958,8 @@ int main(void)
     test_refused_runs();
     waits_for_a_new_database("index.db", "CREATE UNIQUE INDEX lost ON nodes (node)");
     waits_for_a_new_database("table.db", "DROP TABLE records");
+    waits_for_a_new_database("column.db", "CREATE UNIQUE INDEX lost ON nodes (node);"
+                                          "ALTER TABLE runs RENAME COLUMN run TO lost");
     names_waiting_files_of_other_users();
     test_locked();
     test_waiting_at_once();
