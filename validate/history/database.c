@@ -156,11 +156,13 @@ static int has_tables(sqlite3 *database, const char *path, struct error *err)
         database, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master WHERE"
                   " type = 'table') FROM pragma_application_id, pragma_user_version");
     bool is_read = sqlite3_step(statement) == SQLITE_ROW;
-    int id = sqlite3_column_int(statement, 0), version = sqlite3_column_int(statement, 1),
-        tables = sqlite3_column_int(statement, 2), code = sqlite3_errcode(database);
+    int code = sqlite3_errcode(database), id, version, tables;
 
     if (!is_read)
-        database_failed(database, path, err);
+        database_failed(database, path, err); /* before columns that are not there are an error */
+    id = sqlite3_column_int(statement, 0);
+    version = sqlite3_column_int(statement, 1);
+    tables = sqlite3_column_int(statement, 2);
     sqlite3_finalize(statement);
     if (!is_read)
         return code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? TABLES_DAMAGED : -1;

@@ -633,6 +633,21 @@ static void names_waiting_files_of_other_users(void)
     ok(access(waiting, F_OK) == 0, "... and keeps waiting");
 }
 
+static const char *locked_at_step; /* by another process, once the statement is prepared; or NULL */
+
+int __real_sqlite3_step(sqlite3_stmt *statement);
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    sqlite3 *other = NULL;
+    int status;
+
+    if (locked_at_step && sqlite3_open(locked_at_step, &other) == SQLITE_OK)
+        sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+    status = __real_sqlite3_step(statement);
+    sqlite3_close(other);
+    return status;
+}
+
 static void test_locked(void)
 {
     const char *path = path_in("locked.db");
@@ -661,6 +676,12 @@ static void test_locked(void)
            "... and is in the copy for other users");
     is_int(add_run(path, "l3", 300, VERDICT_PASS, VERDICT_PASS), 0, "... the next run is added");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and no run waits");
+    history_busy_ms = 10;
+    locked_at_step = path;
+    is_int(history_nodes(path, NULL, 10, add_node, NULL, &err), -1, "a lock that comes late");
+    locked_at_step = NULL;
+    history_busy_ms = 10000;
+    has_str(err.text, "database is locked", "... is named, too");
 }
 
 /* Adds a run now in which a node has this kernel. */
