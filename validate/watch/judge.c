@@ -225,8 +225,9 @@ static void conclude(struct judging *judging)
     struct watch_verdict *verdict = judging->verdict;
     const struct watch_finding *worst = NULL;
     const struct watch *watch = judging->watch;
-    bool is_over = watch->now_s - watch->began_s >
-                   judging->patience_s + WATCH_RECENT_S + 2 * watch->interval_s;
+    bool is_over = (judging->quiet_s >= judging->patience_s || judging->uncounted > 0) &&
+                   watch->now_s - watch->began_s >
+                       judging->patience_s + WATCH_RECENT_S + 2 * watch->interval_s;
 
     for (size_t i = 0; i < verdict->count; i++)
         if (!worst || weight(verdict->findings[i].verdict) > weight(worst->verdict))

@@ -185,6 +185,12 @@ static void test_running_jobs(void)
     ok(!verdict.is_settled, "... which takes longer at a longer interval");
     watch_for(4);
     ok(verdict.is_settled, "... but no longer than 16 samples");
+    job_begin(52);
+    set_no_data();
+    finds_after(28, "unknown not_measured", "a pause before that is no hang");
+    ok(!verdict.is_settled, "... but may become one");
+    finds_after(4, "fail job_hung", "... as it does");
+    ok(verdict.is_settled, "... with certainty");
     interval_s = 2;
     job_begin(32);
     set_no_data();
