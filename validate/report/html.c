@@ -86,7 +86,7 @@ static void string_list(FILE *stream, const char *key, const char *const *texts,
 
 enum { TEXTS = 10 }; /* texts in a row */
 
-/* The texts of the rows, each once: equal texts of records are the same pointer. */
+/* The texts of the rows, each once, in order. */
 struct texts {
     const char **items;
     size_t count;

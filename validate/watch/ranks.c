@@ -336,8 +336,7 @@ static struct text_line only_rank(const struct judging *judging, const struct wa
     return is_only ? rank_name(newest->ranks[0].rank) : text_line("%s", "");
 }
 
-/* Returns the only node on which data stays unread, if it is so on less than half of the nodes;
- * else the first of these; NULL: on no node, or on most. */
+/* Returns the first node on which data stays unread; NULL: none, or half of the nodes or more. */
 static const struct watch_node *first_unread(const struct judging *judging)
 {
     const struct watch_node *first = NULL;
