@@ -201,7 +201,10 @@ static void probe_one_job(struct verify_run *run, const struct intent_statement 
     seen->amounts[1] = statement->amount;
     for (int i = 0; i < 2; i++) {
         submit_amount(run, statement, seen->amounts[i], seen);
-        verify_wait(run, VERIFY_SETTLE_S, seen, all_settled);
+        if (*seen->not_shown)
+            return;
+        verify_wait(run, VERIFY_SETTLE_S, seen,
+                    statement->limit == INTENT_WALL ? all_settled : seen_last_is_decided);
         if (i == 0)
             verify_end(run, &seen->jobs[0]);
     }
@@ -251,32 +254,41 @@ static struct verify_result judge_below(const struct verify_seen *seen, const st
                        seen->count - 1, seen_describe(job).text);
 }
 
+/* Returns whether no limit holds the job. One of TRES must run: while it waits for nodes its limits
+ * may not have been compared. One of a time may be longer than the reservation, and never start. */
+static bool is_granted(const struct intent_statement *statement, const struct seen_job *job)
+{
+    if (statement->limit == INTENT_SUBMIT)
+        return job->answer == PROBE_ACCEPTED;
+    return seen_is_running(job) || (statement->limit == INTENT_WALL && seen_is_settled(job) &&
+                                    job->answer == PROBE_ACCEPTED && !seen_is_limited(job));
+}
+
 /* Judges jobs that were submitted one by one: all but the last must be granted. */
 static struct verify_result judge_together(const struct intent_statement *statement,
                                            const struct verify_seen *seen)
 {
-    bool is_submit = statement->limit == INTENT_SUBMIT;
     size_t last = seen->count - 1;
 
     for (size_t i = 0; i <= last; i++) {
         const struct seen_job *job = &seen->jobs[i];
-        bool is_granted = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job),
-             is_limited = is_submit ? job->answer == PROBE_LIMITED : seen_is_limited(job);
         struct text_line text = seen_describe(job);
 
-        if (is_limited && i < last)
-            return judge_below(seen, job, i);
-        if (is_limited)
-            return verify_pass("%zu job%s granted, then %s", last, text_plural(last), text.text);
-        if (!is_granted)
+        if (is_granted(statement, job))
+            continue;
+        if (!seen_is_limited(job))
             return verify_not_shown("%s", text.text);
+        if (i < last)
+            return judge_below(seen, job, i);
+        return verify_pass("%zu job%s granted, then %s", last, text_plural(last), text.text);
     }
     return verify_fail(VERIFY_LIMIT_PASSED, "one more than stated was granted: %s",
                        seen_describe(&seen->jobs[last]).text);
 }
 
 /* Judges two jobs: the first requests too much, the second the stated amount. */
-static struct verify_result judge_one_job(const struct verify_seen *seen)
+static struct verify_result judge_one_job(const struct intent_statement *statement,
+                                          const struct verify_seen *seen)
 {
     long more = seen->amounts[0] - seen->amounts[1];
     const struct seen_job *over = &seen->jobs[0], *within = &seen->jobs[1];
@@ -284,12 +296,12 @@ static struct verify_result judge_one_job(const struct verify_seen *seen)
 
     if (seen_is_limited(within))
         return judge_below(seen, within, 0);
-    if (!seen_is_settled(over))
-        return verify_not_shown("%s", text[0].text);
-    if (!seen_is_limited(over))
+    if (is_granted(statement, over))
         return verify_fail(VERIFY_LIMIT_PASSED, "%ld more than stated is not limited: %s", more,
                            text[0].text);
-    if (!seen_is_settled(within))
+    if (!seen_is_limited(over))
+        return verify_not_shown("%s", text[0].text);
+    if (!is_granted(statement, within))
         return verify_not_shown("%s", text[1].text);
     return verify_pass("%ld more than stated is refused: %s; the stated amount is not limited: %s",
                        more, text[0].text, text[1].text);
@@ -306,7 +318,7 @@ static struct verify_result limit_judge(const struct intent_statement *statement
             return verify_not_shown("%s", seen_describe(job).text);
     }
     return statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB
-               ? judge_one_job(seen)
+               ? judge_one_job(statement, seen)
                : judge_together(statement, seen);
 }
 

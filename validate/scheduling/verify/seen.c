@@ -136,7 +136,7 @@ bool seen_last_is_decided(const struct verify_seen *seen)
 {
     const struct seen_job *last = &seen->jobs[seen->count - 1];
 
-    return seen_is_running(last) || seen_is_limited(last);
+    return last->answer != PROBE_ACCEPTED || seen_is_running(last) || seen_is_limited(last);
 }
 
 struct text_line seen_describe(const struct seen_job *job)

@@ -81,7 +81,7 @@ bool seen_is_considered(const struct seen_job *job);
 /* Returns whether the scheduler has decided about the job: it runs, is over, was refused, or waits
  * for another reason than its turn. */
 bool seen_is_settled(const struct seen_job *job);
-/* Returns whether the last job runs, or a limit refuses it or keeps it waiting. */
+/* Returns whether the last job runs, was refused, or waits for a limit. */
 bool seen_last_is_decided(const struct verify_seen *seen);
 
 /* Returns "job 7 (alice) waits: QOSMaxJobsPerUserLimit". */

@@ -315,6 +315,10 @@ static void test_reasons(void)
                strstr(cases[i].reason, "Reason="));
     }
     strcpy(statement.tres, "gres/gpu");
+    is_str(judged(limit, WAITS("Resources"), RUNS), "unknown",
+           "more than stated waits for nodes, and for no limit");
+    is_str(judged(limit, REFUSED, WAITS("Resources")), "unknown", "... and the stated amount");
+    is_str(judged(limit, RUNS, WAITS("Resources")), "limit-passed", "more than stated runs");
     is_str(judged(limit, WAITS("MaxGRESPerAccount"), WAITS("QOSMaxNodePerJobLimit")), "unknown",
            "the stated amount waits for nodes");
     has_str(result.found, "waits: QOSMaxNodePerJobLimit", "... which the text names");
