@@ -129,33 +129,55 @@ static struct verify_plan limit_plan(const struct intent_statement *statement,
     return plan;
 }
 
-/* Submits a job that requests so much. After one that is refused submits another with the least of
- * the resource: if Slurm refuses that one as well, another limit is the reason. */
-static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
-                          long amount, struct verify_seen *seen)
+/* Returns what a job on so many nodes requests for so much of the resource; gres: room for a text.
+ */
+static struct verify_ask ask_for(const struct intent_statement *statement,
+                                 const struct verify_capacity *capacity, long amount, long nodes,
+                                 char gres[96])
 {
-    const struct verify_capacity *capacity = verify_capacity_of(run);
     enum resource resource = resource_of(statement);
-    int nodes = (int)nodes_for(statement, amount, per_node(statement, capacity));
-    struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = nodes, .cpus = nodes};
-    struct seen_job *job;
-    char gres[96];
+    struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = (int)nodes, .cpus = (int)nodes};
 
     if (resource == CPU)
         ask.cpus = (int)amount;
     if (statement->limit == INTENT_TOTAL && resource == NODE)
         ask.cpus *= (int)capacity->cpus; /* whole ones: two jobs on a node may count as one */
     if (resource == GRES) {
-        snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, amount / nodes);
+        snprintf(gres, 96, "%s:%ld", statement->tres + 5, amount / nodes);
         ask.gres = gres;
     }
     if (resource == MINUTES)
         ask.minutes = (int)amount;
-    job = verify_submit(run, statement->who, &ask, seen);
+    return ask;
+}
+
+/* Submits a job that requests so much; if it is refused, one that has it on more nodes, because a
+ * limit of a node may be the reason. If that is refused, too, submits another with the least of the
+ * resource: if Slurm refuses that one as well, another limit is the reason. */
+static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
+                          long amount, struct verify_seen *seen)
+{
+    const struct verify_capacity *capacity = verify_capacity_of(run);
+    enum resource resource = resource_of(statement);
+    long nodes = nodes_for(statement, amount, per_node(statement, capacity));
+    char gres[2][96];
+    struct verify_ask ask = ask_for(statement, capacity, amount, nodes, gres[0]), spread;
+    struct seen_job *job = verify_submit(run, statement->who, &ask, seen), refused;
+
     if (!job || job->answer != PROBE_LIMITED)
         return;
+    if ((resource == CPU || resource == GRES) && nodes < amount) {
+        refused = *job;
+        seen->count--;
+        spread = ask_for(statement, capacity, amount,
+                         nodes_for(statement, amount, (amount - 1) / nodes), gres[1]);
+        job = verify_submit(run, statement->who, &spread, seen);
+        if (!job || job->answer == PROBE_ACCEPTED)
+            return;
+        *job = refused;
+    }
     if (resource == CPU)
-        ask.cpus = nodes;
+        ask.cpus = ask.nodes;
     if (resource == NODE)
         ask.nodes = (int)((ask.cpus + capacity->cpus - 1) / capacity->cpus);
     if (resource == MINUTES)

@@ -18,6 +18,7 @@ static char requests[200];  /* nodes and GRES per node of each job */
 static int most_nodes = 64; /* limits refuse a job on more, */
 static long most_gpus = 64; /* ... or of more GPUs, */
 static int most_cpus = 999; /* ... or of more CPUs, */
+static long most_each = 64; /* ... or of more GPUs or CPUs of a node, */
 static int most_jobs = 64;  /* ... or more than so many */
 static int job_count;       /* that were not ended */
 
@@ -36,7 +37,7 @@ struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *
               ask->gres ? ask->gres : "no GPU");
     *job = (struct seen_job){.who = who, .id = 1, .state = "RUNNING"};
     if (ask->nodes > most_nodes || gpus > most_gpus || ask->cpus > most_cpus ||
-        job_count == most_jobs)
+        (gpus > 0 ? gpus : ask->cpus) / ask->nodes > most_each || job_count == most_jobs)
         *job = (struct seen_job){.who = who, .answer = PROBE_LIMITED};
     job_count += job->id != 0;
     return job;
@@ -251,6 +252,11 @@ static void test_other_limits_of_gres(void)
     most_jobs = 0;
     is_str(judge_gpus(4), "unknown", "... one of none is no limit of GPUs");
     most_gpus = 64;
+    most_jobs = 64;
+    most_each = 2;
+    is_str(judge_gpus(2), "limit-passed", "a limit of 2 GPUs of a node is none of a job");
+    is_str(requests, "1 x gpu:3, 3 x gpu:1, 1 x gpu:2", "... it may have 3 of as many nodes");
+    most_each = 64;
     most_jobs = 1;
     is_str(probe(INTENT_TOTAL, "gres/gpu", 4), "unknown",
            "a limit of submitted jobs refuses a second job");
@@ -273,6 +279,9 @@ static void test_other_limits_of_tres(void)
     is_str(probe(INTENT_PER_JOB, "node", 1), "unknown", "a limit of one CPU refuses two nodes");
     is_str(probe(INTENT_PER_JOB, "cpu", 2), "limit-below", "... and what was stated of CPUs");
     most_cpus = 999;
+    most_each = 32;
+    is_str(probe(INTENT_PER_JOB, "cpu", 32), "limit-passed", "a limit of CPUs of a node");
+    most_each = 64;
     most_jobs = 0;
     is_str(probe(INTENT_WALL, "", 60), "unknown", "a limit of no jobs says nothing of their time");
     most_jobs = 64;
