@@ -266,6 +266,24 @@ const struct site_record *site_parent(const struct site *site,
     return NULL;
 }
 
+bool site_is_group_limited(const struct site *site, const char *user)
+{
+    static const char *const keys[] = {"GrpTRES", "GrpTRESMins", "GrpJobs", "GrpSubmit", "GrpWall"};
+    const struct site_record *one = NULL, *above;
+
+    while (site_next(site, CLUSTER_QOS, &one))
+        if (*site_value(one, "GrpSubmit") || *site_value(one, "MaxSubmitPA"))
+            return true;
+    while (site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
+        above = strcmp(site_value(one, "User"), user) == 0 ? site_parent(site, one) : NULL;
+        for (; above; above = site_parent(site, above))
+            for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+                if (*site_value(above, keys[i]))
+                    return true;
+    }
+    return !site->has_accounting;
+}
+
 const struct slurm_line *site_line(const struct site *site, const char *key, const char *name)
 {
     const struct slurm_line *found = NULL;

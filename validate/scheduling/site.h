@@ -65,6 +65,9 @@ const struct site_record *site_find(const struct site *site, enum cluster_text w
 const struct site_record *site_parent(const struct site *site,
                                       const struct site_record *association);
 const char *site_parent_name(const struct site_record *association);
+/* Returns whether users share a limit of an account above the user, or of the jobs that a QOS
+ * accepts; also if there is no accounting to tell. */
+bool site_is_group_limited(const struct site *site, const char *user);
 
 /* Returns the last line of slurm.conf that has PartitionName=name or, with name NULL, begins with
  * key. NULL: no such line here. */

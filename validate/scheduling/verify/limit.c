@@ -258,20 +258,26 @@ static void limit_probe(struct verify_run *run, const struct intent_statement *s
         verify_wait(run, VERIFY_SETTLE_S, seen, is_last_decided);
 }
 
-/* Returns whether others' jobs may be the reason: they count towards a limit of a group, and a
- * submission that is refused has no reason that names the limit. */
-static bool may_be_others(const struct seen_job *job, const struct verify_seen *seen)
+/* Returns whether others' jobs may be the reason: they count towards the limits of a QOS, and of an
+ * account. A refused job names no limit: of those only the number of submitted jobs counts others.
+ */
+static bool may_be_others(const struct intent_statement *statement, const struct verify_seen *seen,
+                          const struct seen_job *job)
 {
-    return seen->other_jobs > 0 && (seen_is_of_group(job) || job->answer == PROBE_LIMITED);
+    static const char *const shared[] = {"QOSGrp*", "Max*PerAccount", NULL}, *const of_account[] = {
+                                                                                 "AssocGrp*", NULL};
+    bool is_counted = statement->limit == INTENT_JOBS || statement->limit == INTENT_SUBMIT;
+
+    return seen->other_jobs > 0 &&
+           (seen_waits_for(job, shared) ||
+            (seen->is_group_limited &&
+             (seen_waits_for(job, of_account) || (is_counted && job->answer == PROBE_LIMITED))));
 }
 
 /* Returns the result if a limit kept a job from being granted that is within the statement. */
 static struct verify_result judge_below(const struct verify_seen *seen, const struct seen_job *job,
                                         size_t granted)
 {
-    if (may_be_others(job, seen))
-        return verify_not_shown("%s; %zu jobs of other users may count against that limit",
-                                seen_describe(job).text, seen->other_jobs);
     return verify_fail(VERIFY_LIMIT_BELOW, "%zu of %zu stated jobs were granted: %s", granted,
                        seen->count - 1, seen_describe(job).text);
 }
@@ -338,6 +344,9 @@ static struct verify_result limit_judge(const struct intent_statement *statement
         if (seen_is_limited(job) && job->answer == PROBE_ACCEPTED &&
             !seen_waits_for(job, resources[resource_of(statement)].reasons))
             return verify_not_shown("%s", seen_describe(job).text);
+        if (may_be_others(statement, seen, job))
+            return verify_not_shown("%s; %zu jobs of other users may count against that limit",
+                                    seen_describe(job).text, seen->other_jobs);
     }
     return statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB
                ? judge_one_job(statement, seen)

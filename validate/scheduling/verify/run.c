@@ -455,6 +455,7 @@ static void count_others(const struct verify_run *run, struct verify_seen *seen)
     struct cluster_job *jobs = NULL;
     int count = operations_slurm.jobs("", &jobs, NULL);
 
+    seen->is_group_limited = site_is_group_limited(run->setting->site, statement->who->user);
     for (int i = 0; i < count; i++) {
         bool is_users = run->users[who].uid != 0 && jobs[i].uid == run->users[who].uid;
 

@@ -25,7 +25,6 @@ static const char *const limits[] = {"Assoc*",      "QOSMax*",         "QOSMin*"
                                      "QOSGrp*",     "QOS*Limit",       "Max*PerAccount",
                                      "Max*PerUser", "Partition*Limit", NULL};
 static const char *const later[] = {"BeginTime", NULL};
-static const char *const groups[] = {"AssocGrp*", "QOSGrp*", NULL};
 
 /* Reasons of jobs that the scheduler has not looked at, or that are behind another. */
 static const char *const turns[] = {"", "None", "Priority"};
@@ -100,11 +99,6 @@ bool seen_waits_for(const struct seen_job *job, const char *const *patterns)
 bool seen_is_limited(const struct seen_job *job)
 {
     return job->answer == PROBE_LIMITED || seen_waits_for(job, limits);
-}
-
-bool seen_is_of_group(const struct seen_job *job)
-{
-    return seen_waits_for(job, groups);
 }
 
 bool seen_is_later(const struct seen_job *job)

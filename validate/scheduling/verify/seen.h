@@ -53,10 +53,11 @@ struct verify_seen {
     size_t count;
     long amounts[2]; /* of a limit of one job: what the two jobs request of it */
     struct seen_node node;
-    size_t node_count;   /* of the nodes without a certificate */
-    size_t other_jobs;   /* of others, in the cluster: a limit of a group counts them too */
-    bool has_gate;       /* a prolog or the plugin may refuse what Slurm would start */
-    char not_shown[240]; /* why there is nothing to judge; "" */
+    size_t node_count;     /* of the nodes without a certificate */
+    size_t other_jobs;     /* of others, in the cluster: a limit of a group counts them too */
+    bool is_group_limited; /* as site_is_group_limited() */
+    bool has_gate;         /* a prolog or the plugin may refuse what Slurm would start */
+    char not_shown[240];   /* why there is nothing to judge; "" */
 };
 
 /* Takes a line of "scontrol -o show job". Returns 0, or -1: it is none. */
@@ -69,8 +70,6 @@ bool seen_is_pending(const struct seen_job *job);
 /* Returns whether a limit of an association, a QOS or a partition keeps the job from being
  * accepted, or from starting. */
 bool seen_is_limited(const struct seen_job *job);
-/* Returns whether the job waits for a limit of a group, to which jobs of others count. */
-bool seen_is_of_group(const struct seen_job *job);
 /* Returns whether the job waits for a reason that one of the patterns matches, as fnmatch() does;
  * they end with NULL. */
 bool seen_waits_for(const struct seen_job *job, const char *const *patterns);

@@ -162,6 +162,7 @@ static void test_limits(void)
     is_str(judged(limit, REFUSED, REFUSED), "limit-below", "no job is accepted");
     read_jobs(JOBS(REFUSED, REFUSED));
     seen.other_jobs = 3;
+    seen.is_group_limited = true;
     is_str(verdict_text(&verify_limit), "unknown", "... while jobs of others may count");
 
     statement.limit = INTENT_WALL;
@@ -285,6 +286,74 @@ static void test_other_limits_of_tres(void)
     most_jobs = 0;
     is_str(probe(INTENT_WALL, "", 60), "unknown", "a limit of no jobs says nothing of their time");
     most_jobs = 64;
+}
+
+/* Judges with jobs of others in the cluster, and a limit of the jobs that a group submits. */
+static const char *judge_beside_others(enum intent_limit limit, const char *const *texts)
+{
+    statement = (struct intent_statement){.limit = limit, .tres = "gres/gpu"};
+    read_jobs(texts);
+    seen.other_jobs = 3;
+    seen.is_group_limited = true;
+    return verdict_text(&verify_limit);
+}
+
+static void test_limits_of_groups(void)
+{
+    is_str(judge_beside_others(INTENT_TOTAL, JOBS(RUNS, WAITS("AssocGrpGRES"))), "unknown",
+           "others may use the rest of a group's limit");
+    has_str(result.found, "3 jobs of other users may count", "... the text says so");
+    is_str(judge_beside_others(INTENT_TOTAL, JOBS(RUNS, WAITS("MaxGRESPerAccount"))), "unknown",
+           "... of an account's");
+    is_str(judge_beside_others(INTENT_JOBS, JOBS(WAITS("MaxJobsPerAccount"), RUNS)), "unknown",
+           "... which says nothing against the statement");
+    is_str(judge_beside_others(INTENT_TOTAL, JOBS(RUNS, WAITS("QOSMaxGRESPerUser"))), "pass",
+           "... and not of a user's");
+    is_str(judge_beside_others(INTENT_PER_JOB, JOBS(WAITS("QOSGrpGRES"), RUNS)), "unknown",
+           "more than stated waits for a group's limit");
+    is_str(judge_beside_others(INTENT_PER_JOB, JOBS(REFUSED, RUNS)), "pass",
+           "Slurm refuses a job for what it has itself");
+    is_str(judge_beside_others(INTENT_PER_JOB, JOBS(REFUSED, REFUSED)), "limit-below",
+           "... also the stated amount");
+    is_str(judge_beside_others(INTENT_SUBMIT, JOBS(WAITS("BeginTime"), REFUSED)), "unknown",
+           "jobs of others may count as submitted");
+    seen.is_group_limited = false;
+    is_str(verdict_text(&verify_limit), "pass", "... but not where no group is limited");
+    read_jobs(JOBS(RUNS, WAITS("AssocGrpGRES")));
+    seen.other_jobs = 3;
+    statement.limit = INTENT_TOTAL;
+    is_str(verdict_text(&verify_limit), "pass", "... where the limit is the user's own");
+}
+
+/* Returns whether alice shares a limit where a QOS and the account above have these; both may be
+ * "".
+ */
+static bool is_shared(const char *qos_submit, const char *account_gpus)
+{
+    struct site one = {.has_accounting = true};
+    char qos[100], associations[200];
+    bool is_limited;
+
+    snprintf(qos, sizeof qos, "Name|...\nbatch||||||||||||||||||||%s|\n", qos_submit);
+    snprintf(associations, sizeof associations,
+             "Account|User|...\nroot||||||||||||||||\nphysics|||root|||||||||%s||||\n"
+             "physics|alice|||||||||||gres/gpu=2||||\n",
+             account_gpus);
+    site_parse(&one, CLUSTER_QOS, strdup(qos), NULL);
+    site_parse(&one, CLUSTER_ASSOCIATIONS, strdup(associations), NULL);
+    is_limited = site_is_group_limited(&one, "alice");
+    site_clear(&one);
+    return is_limited;
+}
+
+static void test_shared_limits(void)
+{
+    const struct site none = {.has_accounting = false};
+
+    ok(is_shared("", "gres/gpu=4"), "users share the limit of an account above them");
+    ok(!is_shared("", ""), "... and not one of their own");
+    ok(is_shared("8", ""), "users share the number of jobs that a QOS accepts");
+    ok(site_is_group_limited(&none, "alice"), "nothing is known without accounting");
 }
 
 static void test_reasons(void)
@@ -598,6 +667,8 @@ int main(void)
     test_other_limits_of_gres();
     test_other_limits_of_tres();
     test_reasons();
+    test_limits_of_groups();
+    test_shared_limits();
     test_priority();
     test_preemption();
     test_reservation();
