@@ -39,7 +39,7 @@ static const struct {
     [GRES] = {"without the GRES",
               {"*GrpGRES", "*MaxGRESPerJob", "*MaxGRESPerUser", "MaxGRESPerAccount"}},
     [MINUTES] = {"for a minute", {"*MaxWallDurationPerJobLimit", "PartitionTimeLimit"}},
-    [JOB] = {"", {"*"}},
+    [JOB] = {"", {"Assoc*", "Max*", "QOSGrp*", "QOSMax*"}},
     [SUBMISSION] = {"", {"*"}},
 };
 

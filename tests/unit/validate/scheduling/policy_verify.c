@@ -410,6 +410,10 @@ static void test_reasons(void)
     statement.limit = INTENT_JOBS;
     is_str(judged(limit, RUNS, WAITS("QOSMaxCpuPerUserLimit")), "pass",
            "any limit is one of jobs that request as little as possible");
+    is_str(judged(limit, WAITS("QOSMinGRES"), WAITS("QOSMinGRES")), "unknown",
+           "... but not one of what a job must have at least");
+    is_str(judged(limit, WAITS("PartitionTimeLimit"), WAITS("PartitionTimeLimit")), "unknown",
+           "... or of its time");
 }
 
 static void test_priority(void)
