@@ -13,7 +13,7 @@
 #include "lib/base/stdout_flush.h"
 
 static struct {
-    const char *program, *suite;
+    const char *program, *suite, *run;
     bool json, is_terminal, has_listener;
     pthread_mutex_t lock;
     bool is_claimed;
@@ -26,6 +26,7 @@ void output_start(const char *program, const char *suite, bool json)
 {
     output.program = program;
     output.suite = suite;
+    output.run = getenv("MUSTER_RUN") ? getenv("MUSTER_RUN") : "";
     output.json = json;
     output.is_terminal = isatty(STDERR_FILENO);
     output.has_listener = !output.is_terminal && getenv("MUSTER_PROGRESS");
@@ -101,16 +102,23 @@ static void print_row(const struct record *record)
     fflush(stdout);
 }
 
+/* The variable is read at the start: while MPI_Init sets others, no thread may read one. */
+static int write_json(struct record *record)
+{
+    record->suite = output.suite;
+    record->run = output.run;
+    return record_write(stdout, record);
+}
+
 void output_record(struct record *record)
 {
     if (!lock())
         return;
     clear_progress();
-    record->suite = output.suite;
     output.counts[record->verdict]++;
     if (!output.json)
         print_row(record);
-    else if (record_write(stdout, record) != 0)
+    else if (write_json(record) != 0)
         output.counts[VERDICT_UNKNOWN]++; /* the lost record may be a failure */
     pthread_mutex_unlock(&output.lock);
 }
@@ -155,10 +163,10 @@ void output_claim(void)
 /* With this record the parent knows the exit status and need not wait for the launcher. */
 static void print_end(void)
 {
-    struct record record = RECORD(.suite = output.suite, .test = "mpi.launch", .metric = "end",
-                                  .value = output_status(), .unit = "1");
+    struct record record =
+        RECORD(.test = "mpi.launch", .metric = "end", .value = output_status(), .unit = "1");
 
-    record_write(stdout, &record);
+    write_json(&record);
 }
 
 void output_finish(void)

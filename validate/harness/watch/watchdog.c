@@ -23,6 +23,8 @@ static struct {
     pthread_cond_t changed;
     bool is_over;
     double limit_s, time_limit_s;
+    int rank;
+    char node[256];
     pid_t main_thread;
     void (*abort_job)(void);
     atomic_bool has_mpi;
@@ -54,24 +56,21 @@ void watchdog_leave(void (*abort_job)(void), int status)
 
 static void print_record(double waited_s)
 {
-    char node[256];
-
-    slurm_node_name("", node, sizeof node);
     output_claim();
-    output_report(RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
+    output_report(RECORD(.test = "mpi.launch", .metric = "complete", .node = watchdog.node,
                          .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED),
                   "%s in %.0f s on %s, rank 0's node",
                   atomic_load(&watchdog.has_mpi)
                       ? "MPI's first messages between all ranks did not arrive"
                       : "MPI_Init did not return",
-                  waited_s, node);
+                  waited_s, watchdog.node);
     output_finish();
 }
 
 static void *watchdog_run(void *argument)
 {
     double began_s = clock_s(), now_s = began_s, queued_s = 0, first_s = NAN;
-    double after_s = launcher_rank() == 0 ? 0 : WATCHDOG_AFTER_S;
+    double after_s = watchdog.rank == 0 ? 0 : WATCHDOG_AFTER_S;
     struct cpu_time_memory memory = {0};
     struct cpu_time time;
     bool is_over;
@@ -91,11 +90,11 @@ static void *watchdog_run(void *argument)
     pthread_mutex_unlock(&watchdog.lock);
     if (is_over)
         return NULL;
-    if (launcher_rank() == 0)
+    if (watchdog.rank == 0)
         print_record(now_s - began_s);
     /* only the launcher can end a frozen process, which would keep the job forever */
-    watchdog_leave(
-        atomic_load(&watchdog.has_mpi) && launcher_rank() == 0 ? watchdog.abort_job : NULL, 3);
+    watchdog_leave(atomic_load(&watchdog.has_mpi) && watchdog.rank == 0 ? watchdog.abort_job : NULL,
+                   3);
 }
 
 void watchdog_start(double time_limit_s, void (*abort_job)(void))
@@ -103,6 +102,9 @@ void watchdog_start(double time_limit_s, void (*abort_job)(void))
     watchdog.limit_s = watchdog_limit_s(time_limit_s, launcher_size());
     watchdog.time_limit_s = time_limit_s;
     watchdog.abort_job = abort_job;
+    /* the thread reads no variable: MPI_Init sets some, which frees what it might be reading */
+    watchdog.rank = launcher_rank();
+    slurm_node_name("", watchdog.node, sizeof watchdog.node);
     watchdog.main_thread = thread_id();
     watchdog.is_over = condition_init(&watchdog.changed) != 0;
     if (!watchdog.is_over && pthread_create(&watchdog.thread, NULL, watchdog_run, NULL) != 0)
