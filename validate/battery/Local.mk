@@ -13,7 +13,6 @@ validate_battery_libbattery_a_SOURCES = \
 	validate/battery/links/path/segments.c validate/battery/links/path/segments.h \
 	validate/battery/links/path/transport.c validate/battery/links/path/transport.h \
 	validate/battery/verbs/verb.c validate/battery/verbs/verb.h \
-	validate/battery/collectives/values.c validate/battery/collectives/values.h \
 	# end of validate_battery_libbattery_a_SOURCES
 validate_battery_libbattery_a_CFLAGS = $(AM_CFLAGS) -pthread
 
@@ -132,6 +131,7 @@ muster_collectives_SOURCES = \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/collectives/sweep.c \
 	validate/battery/collectives/verdict.c validate/battery/collectives/verdict.h \
+	validate/battery/collectives/values.c validate/battery/collectives/values.h \
 	# end of muster_collectives_SOURCES
 muster_collectives_CPPFLAGS = $(battery_cppflags)
 muster_collectives_CFLAGS = $(battery_cflags)

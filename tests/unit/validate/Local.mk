@@ -68,7 +68,9 @@ tests_unit_validate_battery_link_errors_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_passes_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_samples_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_segments_t_LDADD = $(libbattery) $(unit_libs)
-tests_unit_validate_battery_values_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_values_t_SOURCES = tests/unit/validate/battery/values.c \
+	validate/battery/collectives/values.c
+tests_unit_validate_battery_values_t_LDADD = $(libmustercoll) $(libharness) $(unit_libs)
 tests_unit_validate_checks_checks_t_LDADD = $(libchecks) $(unit_libs)
 tests_unit_validate_checks_jobs_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=state_file_read \
 	-Wl,--wrap=state_file_write,--wrap=job_lines_attribute,--wrap=job_log_open

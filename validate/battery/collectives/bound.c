@@ -26,7 +26,9 @@ static const double sum_most = 16;
 /* The result that is farthest off, relative to its bound. */
 struct worst {
     double ratio, found, expected, bound;
-    int rank, element, type, wire, cases;
+    int rank, element, cases;
+    enum element_type type;
+    enum wire_format wire;
     bool differs; /* ranks that should hold the same bits do not */
 };
 
@@ -47,36 +49,6 @@ struct check {
 /* ---------------------------------------------------------------------------------------- numbers
  */
 
-static void put(enum element_type type, char *buffer, size_t i, double value)
-{
-    float narrow = (float)value;
-
-    if (type == ELEMENT_FP64)
-        memcpy(buffer + i * sizeof value, &value, sizeof value);
-    else if (type == ELEMENT_FP32)
-        memcpy(buffer + i * sizeof narrow, &narrow, sizeof narrow);
-    else
-        precision_narrow(type == ELEMENT_BF16 ? PRECISION_BF16 : PRECISION_FP16, &narrow, 1,
-                         buffer + i * sizeof(uint16_t));
-}
-
-static double get(enum element_type type, const char *buffer, size_t i)
-{
-    double value;
-    float narrow;
-
-    if (type == ELEMENT_FP64) {
-        memcpy(&value, buffer + i * sizeof value, sizeof value);
-        return value;
-    }
-    if (type == ELEMENT_FP32)
-        memcpy(&narrow, buffer + i * sizeof narrow, sizeof narrow);
-    else
-        precision_widen(type == ELEMENT_BF16 ? PRECISION_BF16 : PRECISION_FP16,
-                        buffer + i * sizeof(uint16_t), 1, &narrow);
-    return (double)narrow;
-}
-
 /* Returns element i of what a rank sends to another, or adds to a sum: of either sign and of eight
  * magnitudes, as the type holds it. */
 static double given(const struct check *check, int from, int to, size_t i)
@@ -84,21 +56,21 @@ static double given(const struct check *check, int from, int to, size_t i)
     uint64_t word = pattern_mix(check->seed << 32 ^ (uint64_t)from << 16 ^ (uint64_t)to, i);
     char buffer[sizeof(double)];
 
-    put(check->type, buffer, 0,
-        ldexp((double)(int64_t)word, -63 - (int)(word & 7)) * sum_most / check->comm->size);
-    return get(check->type, buffer, 0);
+    number_put(check->type, buffer, 0,
+               ldexp((double)(int64_t)word, -63 - (int)(word & 7)) * sum_most / check->comm->size);
+    return number_get(check->type, buffer, 0);
 }
 
 static void corrupt(const struct check *check, char *buffer)
 {
     if (!check->bench->lies_sometimes || check->seed % LIE_EVERY == 0)
-        put(check->type, buffer, 0, get(check->type, buffer, 0) + 2 * sum_most);
+        number_put(check->type, buffer, 0, number_get(check->type, buffer, 0) + 2 * sum_most);
 }
 
 static void fill(const struct check *check, char *buffer, int to, size_t offset)
 {
     for (size_t i = 0; i < (size_t)check->count; i++)
-        put(check->type, buffer, i, given(check, check->comm->rank, to, offset + i));
+        number_put(check->type, buffer, i, given(check, check->comm->rank, to, offset + i));
     if (check->bench->corrupts_sending)
         corrupt(check, buffer);
 }
@@ -138,7 +110,7 @@ static double bound_of(const struct check *check, double magnitudes)
 
 static void check_value(struct check *check, size_t i, double expected, double magnitudes)
 {
-    double found = get(check->type, check->out, i), off = fabs(found - expected);
+    double found = number_get(check->type, check->out, i), off = fabs(found - expected);
     double bound = bound_of(check, magnitudes), ratio;
 
     if (off == 0)
@@ -153,8 +125,8 @@ static void check_value(struct check *check, size_t i, double expected, double m
     check->worst.bound = bound;
     check->worst.rank = check->comm->rank;
     check->worst.element = (int)i;
-    check->worst.type = (int)check->type;
-    check->worst.wire = (int)check->wire;
+    check->worst.type = check->type;
+    check->worst.wire = check->wire;
 }
 
 static void check_sums(struct check *check, size_t offset)
@@ -300,15 +272,14 @@ static void run_case(struct check *check)
 
 static void name_numbers(const struct worst *worst, char *text, size_t size)
 {
-    enum wire_format wire = (enum wire_format)worst->wire;
-    const char *type = element_name((enum element_type)worst->type);
+    const char *type = element_name(worst->type);
 
-    if (wire == WIRE_AS_IS)
+    if (worst->wire == WIRE_AS_IS)
         snprintf(text, size, "%s", type);
-    else if (wire == WIRE_LOSSLESS)
+    else if (worst->wire == WIRE_LOSSLESS)
         snprintf(text, size, "%s coded", type);
     else
-        snprintf(text, size, "%s as %s", type, wire_name(wire));
+        snprintf(text, size, "%s as %s", type, wire_name(worst->wire));
 }
 
 static void report(const struct check *check, const struct worst *worst)

@@ -17,7 +17,7 @@ MPI_Datatype bench_type(enum value_type type)
     return types[type];
 }
 
-MPI_Op bench_op(enum value_op op)
+MPI_Op bench_op(enum reduce_op op)
 {
     const MPI_Op ops[OP_COUNT] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD, MPI_BAND,
                                   MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR};
@@ -75,7 +75,12 @@ static int world_rank(const struct comm *comm, int rank)
 
 static char *at(const struct bench *bench, char *buffer, size_t element)
 {
-    return buffer + element * value_size(bench->type);
+    return buffer + element * element_bytes(value_element(bench->type));
+}
+
+char *bench_block(const struct bench *bench, char *buffer, int block)
+{
+    return at(bench, buffer, (size_t)block * (size_t)bench->count);
 }
 
 /* Damages two elements of a block, for --inject=lie. */
@@ -100,8 +105,7 @@ void bench_fill_moved(const struct bench *bench, char *block, int from, int to, 
 void bench_fill_blocks(const struct bench *bench, char *blocks, int from)
 {
     for (int to = 0; to < bench->comm->size; to++)
-        bench_fill_moved(bench, at(bench, blocks, (size_t)to * (size_t)bench->count), from, to,
-                         bench->count);
+        bench_fill_moved(bench, bench_block(bench, blocks, to), from, to, bench->count);
 }
 
 static int64_t contribution(const struct bench *bench, int rank, size_t i)
@@ -157,8 +161,7 @@ void bench_check_moved(struct bench *bench, char *block, int from, int to, int c
 void bench_check_blocks(struct bench *bench, char *blocks, int to)
 {
     for (int from = 0; from < bench->comm->size; from++)
-        bench_check_moved(bench, at(bench, blocks, (size_t)from * (size_t)bench->count), from, to,
-                          bench->count);
+        bench_check_moved(bench, bench_block(bench, blocks, from), from, to, bench->count);
 }
 
 /* Checks elements offset to offset + count - 1 of the result of ranks 0 to `ranks` - 1. */
@@ -223,9 +226,8 @@ static void run_gather(struct bench *bench)
 {
     const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
-    size_t count = (size_t)bench->count;
     bool is_root = comm->rank == bench->root, in_place = bench->in_place && is_root;
-    char *own = at(bench, bench->receive, (size_t)comm->rank * count);
+    char *own = bench_block(bench, bench->receive, comm->rank);
 
     bench->kind = EVIDENCE_PERSONAL;
     bench_fill_moved(bench, in_place ? own : bench->send, comm->rank, 0, bench->count);
@@ -255,9 +257,8 @@ static void run_scatter(struct bench *bench)
 {
     const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
-    size_t count = (size_t)bench->count;
     bool is_root = comm->rank == bench->root, in_place = bench->in_place && is_root;
-    char *own = in_place ? at(bench, bench->send, (size_t)comm->rank * count) : bench->receive;
+    char *own = in_place ? bench_block(bench, bench->send, comm->rank) : bench->receive;
 
     bench->kind = EVIDENCE_PERSONAL;
     if (is_root)

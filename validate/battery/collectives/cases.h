@@ -23,7 +23,7 @@ struct bench {
     struct program *program;
     const struct comm *comm;
     enum value_type type;
-    enum value_op op;
+    enum reduce_op op;
     int count; /* elements of a block */
     int root;
     bool in_place;
@@ -68,7 +68,10 @@ void bench_close(struct bench *bench);
 void bench_run(struct bench *bench, const struct routine *collective);
 
 MPI_Datatype bench_type(enum value_type type);
-MPI_Op bench_op(enum value_op op);
+MPI_Op bench_op(enum reduce_op op);
+
+/* Returns block number `block` of a buffer of blocks of bench->count elements. */
+char *bench_block(const struct bench *bench, char *buffer, int block);
 
 /* For routines. bench_fill_*() puts into a block what rank `from` of the communicator sends to
  * `to`, or what this rank contributes to a reduction. bench_check_*() compares a received block

@@ -108,7 +108,7 @@ struct session {
     double begin_s; /* clock_s() of the first case */
 };
 
-static void run_case(struct session *session, enum value_type type, enum value_op op, int count,
+static void run_case(struct session *session, enum value_type type, enum reduce_op op, int count,
                      bool in_place)
 {
     struct bench *bench = &session->bench;
@@ -125,7 +125,7 @@ static void run_case(struct session *session, enum value_type type, enum value_o
 }
 
 /* Runs the case out of place and in place, if both are possible; --quick alternates. */
-static void run_in_and_out(struct session *session, enum value_type type, enum value_op op,
+static void run_in_and_out(struct session *session, enum value_type type, enum reduce_op op,
                            int count)
 {
     if (!session->routine->has_in_place)
@@ -138,38 +138,38 @@ static void run_in_and_out(struct session *session, enum value_type type, enum v
 }
 
 /* Returns the number of types that the routine has. */
-static int types_of(const struct session *session)
+static int types_of(const struct routine *routine)
 {
-    return session->routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
+    return routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
 }
 
 /* Returns the type whose turn it is. */
 static enum value_type next_type(const struct session *session)
 {
-    return (enum value_type)(session->turn * 3 % types_of(session));
+    return (enum value_type)(session->turn * 3 % types_of(session->routine));
 }
 
 /* Returns the operation whose turn it is, or the sum if that does not apply to the type. */
-static enum value_op next_op(const struct session *session, enum value_type type)
+static enum reduce_op next_op(const struct session *session, enum value_type type)
 {
-    enum value_op op = (enum value_op)(session->turn % OP_COUNT);
+    enum reduce_op op = (enum reduce_op)(session->turn % OP_COUNT);
 
-    return value_op_applies(type, op) ? op : OP_SUM;
+    return value_op_applies(type, op) ? op : REDUCE_SUM;
 }
 
 static void run_big(struct session *session, enum value_type type)
 {
     size_t blocks = session->routine->scales ? (size_t)session->bench.comm->size : 1;
-    size_t count = session->big_bytes / blocks / value_size(type);
+    size_t count = session->big_bytes / blocks / element_bytes(value_element(type));
 
     if (session->routine->run && count > (size_t)SMALL)
-        run_case(session, type, OP_SUM, (int)(count - 1) | 1, false);
+        run_case(session, type, REDUCE_SUM, (int)(count - 1) | 1, false);
 }
 
 /* A type and an operation; OP_COUNT: next_op(). */
 struct kind {
     enum value_type type;
-    enum value_op op;
+    enum reduce_op op;
 };
 
 /* Lists all kinds of cases of the routine, and returns their number, which is not 0. */
@@ -178,11 +178,10 @@ static size_t kinds_of(const struct session *session, const struct routine *rout
 {
     bool all_ops =
         routine->reduces && (!session->is_quick || strcmp(routine->name, "allreduce") == 0);
-    int types = routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
     size_t count = 0;
 
-    for (enum value_type type = 0; (int)type < types; type++) {
-        for (enum value_op op = 0; op < OP_COUNT && all_ops; op++)
+    for (enum value_type type = 0; (int)type < types_of(routine); type++) {
+        for (enum reduce_op op = 0; op < OP_COUNT && all_ops; op++)
             if (value_op_applies(type, op))
                 kinds[count++] = (struct kind){type, op};
         if (!all_ops)
@@ -292,7 +291,7 @@ static enum decision run_comm(struct session *session, const struct comm *comm)
         if (program->rank == 0)
             output_progress("%s on %s", session->routine->name, comm->name);
         if (is_barrier(session->routine)) {
-            run_case(session, TYPE_INT8, OP_SUM, 0, false);
+            run_case(session, TYPE_INT8, REDUCE_SUM, 0, false);
             effort_add(&session->effort);
         } else if (is_world(comm)) {
             run_all(session);

@@ -5,46 +5,6 @@
 
 enum { GUARD_BYTES = 64, GUARD = 0x5c, POISON = 0xa3, NAME = 40 };
 
-static const struct {
-    enum element_type element;
-    enum wire_format wire;
-} types[TYPE_COUNT] = {
-    [TYPE_INT8] = {ELEMENT_INT8, WIRE_AS_IS},
-    [TYPE_UINT8] = {ELEMENT_UINT8, WIRE_AS_IS},
-    [TYPE_INT16] = {ELEMENT_INT16, WIRE_AS_IS},
-    [TYPE_UINT16] = {ELEMENT_UINT16, WIRE_AS_IS},
-    [TYPE_INT32] = {ELEMENT_INT32, WIRE_AS_IS},
-    [TYPE_UINT32] = {ELEMENT_UINT32, WIRE_AS_IS},
-    [TYPE_INT64] = {ELEMENT_INT64, WIRE_AS_IS},
-    [TYPE_UINT64] = {ELEMENT_UINT64, WIRE_AS_IS},
-    [TYPE_FLOAT] = {ELEMENT_FP32, WIRE_AS_IS},
-    [TYPE_DOUBLE] = {ELEMENT_FP64, WIRE_AS_IS},
-    [TYPE_FP16] = {ELEMENT_FP16, WIRE_AS_IS},
-    [TYPE_BF16] = {ELEMENT_BF16, WIRE_AS_IS},
-    [TYPE_FLOAT_AS_BF16] = {ELEMENT_FP32, WIRE_BF16},
-    [TYPE_FLOAT_AS_FP16] = {ELEMENT_FP32, WIRE_FP16},
-    [TYPE_FLOAT_AS_E4M3] = {ELEMENT_FP32, WIRE_E4M3},
-    [TYPE_FLOAT_AS_E5M2] = {ELEMENT_FP32, WIRE_E5M2},
-    [TYPE_FLOAT_AS_INT8] = {ELEMENT_FP32, WIRE_INT8},
-    [TYPE_FLOAT_CODED] = {ELEMENT_FP32, WIRE_LOSSLESS},
-    [TYPE_FP16_CODED] = {ELEMENT_FP16, WIRE_LOSSLESS},
-    [TYPE_BF16_CODED] = {ELEMENT_BF16, WIRE_LOSSLESS},
-};
-
-static enum reduce_op reduce_of(enum value_op op)
-{
-    const enum reduce_op ops[OP_COUNT] = {REDUCE_SUM,     REDUCE_MIN,  REDUCE_MAX,
-                                          REDUCE_PRODUCT, REDUCE_BAND, REDUCE_BOR,
-                                          REDUCE_BXOR,    REDUCE_LAND, REDUCE_LOR};
-
-    return ops[op];
-}
-
-static char *block_at(const struct bench *bench, char *buffer, int block)
-{
-    return buffer + (size_t)block * (size_t)bench->count * value_size(bench->type);
-}
-
 /* Returns the number of blocks that a collective of that kind writes. */
 static int blocks_written(const struct bench *bench, enum collective_kind kind)
 {
@@ -60,8 +20,8 @@ static void fill(const struct bench *bench, enum collective_kind kind, char *in)
 
     switch (kind) {
     case COLLECTIVE_ALL_GATHER:
-        bench_fill_moved(bench, bench->in_place ? block_at(bench, in, comm->rank) : in, comm->rank,
-                         0, bench->count);
+        bench_fill_moved(bench, bench->in_place ? bench_block(bench, in, comm->rank) : in,
+                         comm->rank, 0, bench->count);
         break;
     case COLLECTIVE_BROADCAST:
         if (comm->rank == bench->root)
@@ -121,16 +81,16 @@ void ours_run(struct bench *bench)
         bench->in_place && (kind != COLLECTIVE_REDUCE || bench->comm->rank == bench->root);
     char *in = in_place ? bench->receive : bench->send;
     int blocks = blocks_written(bench, kind);
-    char *end = block_at(bench, bench->receive, blocks);
+    char *end = bench_block(bench, bench->receive, blocks);
     struct collective_call call = {.kind = kind,
-                                   .type = types[bench->type].element,
-                                   .op = reduce_of(bench->op),
+                                   .type = value_element(bench->type),
+                                   .op = bench->op,
                                    .in = in,
                                    .out = bench->receive,
                                    .count = (size_t)bench->count,
                                    .root = bench->root,
                                    .algorithm = bench->routine->algorithm,
-                                   .wire = types[bench->type].wire};
+                                   .wire = value_wire(bench->type)};
     struct error err;
 
     bench->kind = kind == COLLECTIVE_ALLREDUCE || kind == COLLECTIVE_ALL_GATHER ||

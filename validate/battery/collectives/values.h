@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/reduce/reduce.h"
+#include "collectives/wire/wire.h"
+
 /* What ranks contribute to collectives, and the expected results, computed without MPI. All values
  * are whole numbers small enough that every type holds them and every partial result exactly, in
  * any order. No MPI here. */
@@ -36,42 +39,36 @@ enum value_type {
     TYPE_COUNT
 };
 
-enum value_op {
-    OP_SUM,
-    OP_MIN,
-    OP_MAX,
-    OP_PROD,
-    OP_BAND,
-    OP_BOR,
-    OP_BXOR,
-    OP_LAND,
-    OP_LOR,
-    OP_COUNT
-};
+/* The operations are those of MPI's that come before REDUCE_LXOR. */
+#define OP_COUNT REDUCE_LXOR
 
 const char *value_type_name(enum value_type type); /* "int8", "float as e4m3", ... */
-const char *value_op_name(enum value_op op);       /* "sum", ... */
-size_t value_size(enum value_type type);
+enum element_type value_element(enum value_type type);
+enum wire_format value_wire(enum value_type type);
 
-/* Whether the operation is defined on the type: bitwise and logical ones only on whole numbers. No
- * products on the wire as int8, whose blocks have one scale: a 3 is not exact beside a 1. */
-bool value_op_applies(enum value_type type, enum value_op op);
+/* Whether the operation is defined on the type. No products on the wire as int8, whose blocks have
+ * one scale: a 3 is not exact beside a 1. */
+bool value_op_applies(enum value_type type, enum reduce_op op);
 
 /* Element i of the data that `from` sends to `to` (moving collectives). seed: the case. */
 int64_t value_moved(enum value_type type, uint64_t seed, int from, int to, size_t i);
 
 /* Element i of rank's contribution to a reduction over `size` ranks. */
-int64_t value_contributed(enum value_type type, enum value_op op, uint64_t seed, int rank, int size,
-                          size_t i);
+int64_t value_contributed(enum value_type type, enum reduce_op op, uint64_t seed, int rank,
+                          int size, size_t i);
 
 /* Returns another value that the type holds exactly, next to `value` if possible, for
  * --inject=lie. */
 int64_t value_damaged(enum value_type type, int64_t value);
 
 /* a op b, as the type holds it. */
-int64_t value_combine(enum value_type type, enum value_op op, int64_t a, int64_t b);
+int64_t value_combine(enum value_type type, enum reduce_op op, int64_t a, int64_t b);
 
 void value_put(enum value_type type, void *buffer, size_t i, int64_t value);
 int64_t value_get(enum value_type type, const void *buffer, size_t i);
+
+/* The same for any number, as a floating-point type holds it. */
+void number_put(enum element_type type, void *buffer, size_t i, double value);
+double number_get(enum element_type type, const void *buffer, size_t i);
 
 #endif

@@ -44,7 +44,7 @@ static void describe(const struct account *account, int case_number, char *text,
     snprintf(text, size, "%s%s of %d %s%s%s on %s", routines[note->collective].name,
              note->in_place ? " in place" : "", note->count, value_type_name(note->type),
              routines[note->collective].reduces ? " " : "",
-             routines[note->collective].reduces ? value_op_name(note->op) : "", note->comm);
+             routines[note->collective].reduces ? reduce_name(note->op) : "", note->comm);
 }
 
 static void report_collective(const struct account *account, int index, int mismatches)

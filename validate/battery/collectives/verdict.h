@@ -11,7 +11,7 @@ struct case_note {
     int first_case; /* number of the first of its cases */
     int count;
     enum value_type type;
-    enum value_op op;
+    enum reduce_op op;
     bool in_place;
     const char *comm;
 };

@@ -3,7 +3,7 @@
 #include "tests/unit/tap.h"
 
 /* Combines the values of all ranks. order: 0 forwards, 1 backwards, 2 as a tree. */
-static int64_t fold(enum value_type type, enum value_op op, int size, size_t i, int order)
+static int64_t fold(enum value_type type, enum reduce_op op, int size, size_t i, int order)
 {
     int64_t parts[64] = {0}, result;
 
@@ -30,7 +30,7 @@ static int is_exact(enum value_type type, int64_t value)
     return value_get(type, buffer, 0) == value;
 }
 
-static void check_exact(enum value_type type, enum value_op op, int size)
+static void check_exact(enum value_type type, enum reduce_op op, int size)
 {
     int inexact = 0, orders_differ = 0;
 
@@ -42,7 +42,7 @@ static void check_exact(enum value_type type, enum value_op op, int size)
                          fold(type, op, size, i, 0) != fold(type, op, size, i, 2);
     }
     ok(inexact == 0 && orders_differ == 0, "%s %s of %d ranks is exact in any order",
-       value_type_name(type), value_op_name(op), size);
+       value_type_name(type), reduce_name(op), size);
 }
 
 /* Checks the bits of an IEEE 754 half or a bfloat16 (the upper half of a float). */
@@ -61,14 +61,15 @@ int main(void)
     int same = 0;
 
     for (enum value_type type = 0; type < TYPE_COUNT; type++)
-        for (enum value_op op = 0; op < OP_COUNT; op++)
+        for (enum reduce_op op = 0; op < OP_COUNT; op++)
             if (value_op_applies(type, op))
                 for (int size = 1; size <= 64; size += 21)
                     check_exact(type, op, size);
-    ok(!value_op_applies(TYPE_FLOAT, OP_BAND) && !value_op_applies(TYPE_DOUBLE, OP_LOR),
+    ok(!value_op_applies(TYPE_FLOAT, REDUCE_BAND) && !value_op_applies(TYPE_DOUBLE, REDUCE_LOR),
        "floating-point types have no bitwise and no logical operations");
-    ok(value_op_applies(TYPE_DOUBLE, OP_PROD), "... but products");
-    ok(!value_op_applies(TYPE_FLOAT_AS_INT8, OP_PROD), "... block-scaled int8 has no products");
+    ok(value_op_applies(TYPE_DOUBLE, REDUCE_PRODUCT), "... but products");
+    ok(!value_op_applies(TYPE_FLOAT_AS_INT8, REDUCE_PRODUCT),
+       "... block-scaled int8 has no products");
     for (enum value_type type = 0; type < TYPE_COUNT; type++)
         for (int64_t value = 0; value < 300; value++) {
             int64_t right = value_moved(type, 3, 0, 1, (size_t)value);
@@ -93,8 +94,8 @@ int main(void)
     value_put(TYPE_INT16, buffer, 3, -5);
     is_int(value_get(TYPE_INT16, buffer, 3), -5, "int16 is stored and read");
     is_int(buffer[5] | buffer[8], 0, "... and its neighbors are left alone");
-    is_int(value_combine(TYPE_INT8, OP_SUM, 127, 1), -128,
+    is_int(value_combine(TYPE_INT8, REDUCE_SUM, 127, 1), -128,
            "a signed sum wraps around as in its type");
-    is_int(value_combine(TYPE_UINT8, OP_SUM, 255, 1), 0, "... and so does an unsigned one");
+    is_int(value_combine(TYPE_UINT8, REDUCE_SUM, 255, 1), 0, "... and so does an unsigned one");
     return tap_done();
 }
