@@ -186,14 +186,14 @@ void bench_check_reduced(struct bench *bench, char *block, size_t offset, int co
 }
 
 /* Counts that differ from rank to rank, with a gap between the blocks. Returns their end. */
-static int uneven(const struct bench *bench, int *counts, int *offsets)
+static int uneven(const struct bench *bench, int gap, int *counts, int *offsets)
 {
     int end = 0;
 
     for (int rank = 0; rank < bench->comm->size; rank++) {
         counts[rank] = bench->count + rank % 3;
         offsets[rank] = end;
-        end += counts[rank] + 1;
+        end += counts[rank] + gap;
     }
     return end;
 }
@@ -211,7 +211,7 @@ static void run_allgatherv(struct bench *bench)
     char *own;
 
     bench->kind = EVIDENCE_SHARED;
-    uneven(bench, counts, offsets);
+    uneven(bench, 1, counts, offsets);
     mine = counts[comm->rank];
     own = at(bench, bench->receive, (size_t)offsets[comm->rank]);
     bench_fill_moved(bench, bench->in_place ? own : bench->send, comm->rank, 0, mine);
@@ -244,7 +244,7 @@ static void run_gatherv(struct bench *bench)
     int *counts = bench->counts, *offsets = bench->offsets;
 
     bench->kind = EVIDENCE_PERSONAL;
-    uneven(bench, counts, offsets);
+    uneven(bench, 1, counts, offsets);
     bench_fill_moved(bench, bench->send, comm->rank, 0, counts[comm->rank]);
     MPI_Gatherv(bench->send, counts[comm->rank], type, bench->receive, counts, offsets, type,
                 bench->root, comm->mpi);
@@ -276,7 +276,7 @@ static void run_alltoallv(struct bench *bench)
     int mine = bench->count + comm->rank % 3;
 
     bench->kind = EVIDENCE_PERSONAL;
-    uneven(bench, bench->send_counts, bench->send_offsets);
+    uneven(bench, 1, bench->send_counts, bench->send_offsets);
     for (int rank = 0; rank < comm->size; rank++) {
         bench->counts[rank] = mine;
         bench->offsets[rank] = rank * (mine + 1);
@@ -315,20 +315,14 @@ static void run_exscan(struct bench *bench)
 static void run_reduce_scatter(struct bench *bench)
 {
     const struct comm *comm = bench->comm;
-    int end = 0, mine = 0;
+    int end = uneven(bench, 0, bench->counts, bench->offsets);
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int rank = 0; rank < comm->size; rank++) {
-        bench->counts[rank] = bench->count + rank % 3;
-        bench->offsets[rank] = end;
-        end += bench->counts[rank];
-    }
-    mine = bench->counts[comm->rank];
     bench_fill_contribution(bench, bench->send, end);
     MPI_Reduce_scatter(bench->send, bench->receive, bench->counts, bench_type(bench->type),
                        bench_op(bench->op), comm->mpi);
-    bench_check_reduced(bench, bench->receive, (size_t)bench->offsets[comm->rank], mine,
-                        comm->size);
+    bench_check_reduced(bench, bench->receive, (size_t)bench->offsets[comm->rank],
+                        bench->counts[comm->rank], comm->size);
 }
 
 /* Four collectives under way at once on one communicator, each with a quarter of the buffers. */
