@@ -85,24 +85,20 @@ static bool explains_by_passing_on(const struct incident *incident, int rank)
     return is_member(&incident->items[0], rank) && !incident->observed[rank];
 }
 
-static int count_passed_on(const struct incident *incidents, int count, int rank)
+/* how: as of faulty_rank.sends. */
+static bool explains(const struct incident *incident, int rank, int how)
 {
-    int explained = 0;
-
-    for (int i = 0; i < count; i++)
-        if (!incidents[i].is_explained)
-            explained += explains_by_passing_on(&incidents[i], rank);
-    return explained;
+    return how == 2   ? explains_by_passing_on(incident, rank)
+           : how == 1 ? explains_as_sender(incident, rank)
+                      : explains_as_receiver(incident, rank);
 }
 
-static int count_explained(const struct incident *incidents, int count, int rank, int sends)
+static int count_explained(const struct incident *incidents, int count, int rank, int how)
 {
     int explained = 0;
 
     for (int i = 0; i < count; i++)
-        if (!incidents[i].is_explained)
-            explained += sends ? explains_as_sender(&incidents[i], rank)
-                               : explains_as_receiver(&incidents[i], rank);
+        explained += !incidents[i].is_explained && explains(&incidents[i], rank, how);
     return explained;
 }
 
@@ -134,27 +130,18 @@ static struct faulty_rank find_passing(const struct incident *incidents, int cou
     for (int i = 0; i < count; i++)
         left += !incidents[i].is_explained;
     for (int rank = 0; rank < size && left > 1; rank++)
-        if (count_passed_on(incidents, count, rank) == left) {
+        if (count_explained(incidents, count, rank, 2) == left) {
             found = (struct faulty_rank){.rank = rank, .sends = 2, .cases = left};
             candidates++;
         }
     return candidates == 1 ? found : (struct faulty_rank){.rank = -1};
 }
 
-static bool belongs(const struct incident *incident, const struct faulty_rank *faulty_rank)
-{
-    if (faulty_rank->rank < 0)
-        return true;
-    return faulty_rank->sends == 2   ? explains_by_passing_on(incident, faulty_rank->rank)
-           : faulty_rank->sends == 1 ? explains_as_sender(incident, faulty_rank->rank)
-                                     : explains_as_receiver(incident, faulty_rank->rank);
-}
-
 /* Sets aside cases that a rank with damaged contributions may have passed on, too. */
 static void put_aside_passed_on(struct incident *incidents, int count, int size,
                                 struct faulty_rank *faulty_rank)
 {
-    int passed_on = count_passed_on(incidents, count, faulty_rank->rank);
+    int passed_on = count_explained(incidents, count, faulty_rank->rank, 2);
     struct faulty_rank best = find_best(incidents, count, size);
 
     /* another sender would have damaged sums of this rank too, and so explain more */
@@ -179,7 +166,8 @@ static bool name_next(struct incident *incidents, int count, int size,
     for (int i = 0; i < count; i++) {
         struct incident *incident = &incidents[i];
 
-        if (incident->is_explained || !belongs(incident, faulty_rank))
+        if (incident->is_explained ||
+            (faulty_rank->rank >= 0 && !explains(incident, faulty_rank->rank, faulty_rank->sends)))
             continue;
         if (!has_example)
             faulty_rank->example = incident->items[0];
