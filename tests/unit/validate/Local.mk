@@ -33,6 +33,7 @@ check_PROGRAMS += \
 	tests/unit/validate/harness/output.t \
 	tests/unit/validate/harness/pattern.t \
 	tests/unit/validate/harness/peers.t \
+	tests/unit/validate/harness/sockets.t \
 	tests/unit/validate/harness/stall.t \
 	tests/unit/validate/harness/watch.t \
 	tests/unit/validate/health/absences.t \
@@ -87,6 +88,7 @@ tests_unit_validate_harness_cpu_time_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_output_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_sockets_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_command_bounded_check_t_SOURCES = tests/unit/validate/command/bounded_check.c \

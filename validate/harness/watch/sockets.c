@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/harness/watch/sockets.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -11,24 +10,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "lib/base/address_ranges.h"
+
+/* Whether the socket sends to this host, or to no one. */
 static bool is_loopback(int socket)
 {
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;
+    struct in6_addr address;
 
-    if (getpeername(socket, (struct sockaddr *)&peer, &size) != 0)
-        return true; /* not connected: it sends nothing */
-    if (peer.ss_family == AF_INET) {
-        const struct sockaddr_in *address = (const struct sockaddr_in *)(const void *)&peer;
-
-        return ntohl(address->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-    }
-    if (peer.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *address = (const struct sockaddr_in6 *)(const void *)&peer;
-
-        return IN6_IS_ADDR_LOOPBACK(&address->sin6_addr);
-    }
-    return true;
+    return getpeername(socket, (struct sockaddr *)&peer, &size) != 0 ||
+           !address_map((const struct sockaddr *)&peer, &address) ||
+           IN6_IS_ADDR_LOOPBACK(&address) ||
+           (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET);
 }
 
 /* Returns false if the descriptor is no TCP connection, or with a kernel before 4.1. */
@@ -62,38 +56,33 @@ void sockets_each(void (*take)(int socket, void *context), void *context)
 struct sum {
     double bytes;
     int except;
+    bool is_sent; /* to other hosts only; else all that moved */
 };
 
-static void add_sent(int socket, void *context)
+static void add(int socket, void *context)
 {
     struct sum *sum = context;
     struct tcp_info info;
 
-    if (socket != sum->except && read_info(socket, &info) && !is_loopback(socket))
-        sum->bytes += (double)info.tcpi_bytes_acked;
-}
-
-static void add_moved(int socket, void *context)
-{
-    struct sum *sum = context;
-    struct tcp_info info;
-
-    if (socket != sum->except && read_info(socket, &info))
-        sum->bytes += (double)info.tcpi_bytes_acked + (double)info.tcpi_bytes_received;
+    if (socket == sum->except || !read_info(socket, &info) || (sum->is_sent && is_loopback(socket)))
+        return;
+    sum->bytes += (double)info.tcpi_bytes_acked;
+    if (!sum->is_sent)
+        sum->bytes += (double)info.tcpi_bytes_received;
 }
 
 double sockets_sent_bytes(void)
 {
-    struct sum sum = {0, -1};
+    struct sum sum = {.except = -1, .is_sent = true};
 
-    sockets_each(add_sent, &sum);
+    sockets_each(add, &sum);
     return sum.bytes;
 }
 
 double sockets_moved_bytes(int except)
 {
-    struct sum sum = {0, except};
+    struct sum sum = {.except = except};
 
-    sockets_each(add_moved, &sum);
+    sockets_each(add, &sum);
     return sum.bytes;
 }
