@@ -85,11 +85,6 @@ static void parse(struct program *program, void *context, int argc, char **argv)
     exit(2);
 }
 
-static void set_default(const char *name, const char *value)
-{
-    setenv(name, value, 0);
-}
-
 /* MPI_Comm_errhandler_function: ends this rank with the error. */
 static void end_with_error(MPI_Comm *comm, int *code, ...)
 {
@@ -310,12 +305,12 @@ static void set_mpi_defaults(const struct program *program)
     const struct nic *management = program->fabric->management;
 
     /* With few cores, waiting ranks must not starve working ranks. */
-    set_default("OMPI_MCA_mpi_yield_when_idle", "1");
-    set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
     if (program->spec->mpi_on_management && management) {
-        set_default("OMPI_MCA_pml", "ob1");
-        set_default("OMPI_MCA_btl", "self,vader,tcp");
-        set_default("OMPI_MCA_btl_tcp_if_include", management->name);
+        setenv("OMPI_MCA_pml", "ob1", 0);
+        setenv("OMPI_MCA_btl", "self,vader,tcp", 0);
+        setenv("OMPI_MCA_btl_tcp_if_include", management->name, 0);
     }
 }
 

@@ -104,9 +104,7 @@ void watch_leave(struct watch_state *state, bool abort_job, int status)
 
 static void wake_thread(void)
 {
-    ssize_t ignored = write(watch.wake[1], "", 1);
-
-    (void)ignored;
+    (void)!write(watch.wake[1], "", 1);
 }
 
 static void on_signal(int number)
