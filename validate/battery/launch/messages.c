@@ -22,20 +22,19 @@ struct damage {
     int bad_messages; /* of this pair */
 };
 
+/* What a rank has received, or the ranks of a node, and how their messages left for other nodes. */
+struct tally {
+    int messages, damaged; /* damaged: pairs with damaged messages */
+    double sent_bytes, tcp_bytes;
+    int class; /* of the node's fabric */
+    char rail[INVENTORY_NAME];
+};
+
 struct exchange {
     struct program *program;
     char *out, *in;
     struct damage *damages; /* as receiver, at most one per partner */
-    int damage_count;
-    int message_count; /* received */
-    double sent_bytes; /* to other nodes */
-};
-
-/* How the messages of a rank left for other nodes. */
-struct transport {
-    double sent_bytes, tcp_bytes;
-    int class; /* of its node's fabric */
-    char rail[INVENTORY_NAME];
+    struct tally tally;
 };
 
 static void check(struct exchange *exchange, int from, int size, int received)
@@ -45,16 +44,16 @@ static void check(struct exchange *exchange, int from, int size, int received)
     int offset = (int)pattern_check(&pattern, exchange->in, (size_t)received);
     struct damage *last = NULL;
 
-    if (exchange->damage_count > 0)
-        last = &exchange->damages[exchange->damage_count - 1];
-    exchange->message_count++;
+    if (exchange->tally.damaged > 0)
+        last = &exchange->damages[exchange->tally.damaged - 1];
+    exchange->tally.messages++;
     if (received == size && offset == size)
         return;
     if (last && last->from == from) {
         last->bad_messages++;
         return;
     }
-    exchange->damages[exchange->damage_count++] = (struct damage){
+    exchange->damages[exchange->tally.damaged++] = (struct damage){
         .from = from,
         .to = program->rank,
         .size = size,
@@ -86,7 +85,7 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
         MPI_Isend(exchange->out, sizes[i], MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &requests[1]);
         sleeping_wait_all(requests, statuses, 2, partner);
         if (program->node_of_rank[partner] != program->node)
-            exchange->sent_bytes += sizes[i];
+            exchange->tally.sent_bytes += sizes[i];
         MPI_Get_count(&statuses[0], MPI_BYTE, &received);
         check(exchange, partner, sizes[i], received);
         watch_step();
@@ -115,102 +114,87 @@ static void report_damage(const struct program *program, const struct damage *da
             (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
 }
 
-/* Reports one record per node: the messages that its ranks received. */
-static void report_nodes(const struct program *program, const int *messages, const int *damaged)
+static void report_node(const char *node, const struct tally *tally)
 {
-    for (int node = 0; node < program->node_count; node++) {
-        int count = 0, bad = 0;
-
-        for (int rank = 0; rank < program->size; rank++) {
-            if (program->node_of_rank[rank] != node)
-                continue;
-            count += messages[rank];
-            bad += damaged[rank];
-        }
-        /* The pairs' own records blame the sender; this node only received. */
-        output_report(RECORD(.test = "mpi.messages", .metric = "messages",
-                             .node = program->node_name[node], .value = count, .unit = "count",
-                             .verdict = bad ? VERDICT_NONE : VERDICT_PASS),
-                      bad ? "%d messages received, damaged ones from %d ranks"
-                          : "%d messages received, all as sent",
-                      count, bad);
-    }
+    /* The pairs' own records blame the sender; this node only received. */
+    output_report(RECORD(.test = "mpi.messages", .metric = "messages", .node = node,
+                         .value = tally->messages, .unit = "count",
+                         .verdict = tally->damaged > 0 ? VERDICT_NONE : VERDICT_PASS),
+                  tally->damaged > 0 ? "%d messages received, damaged ones from %d ranks"
+                                     : "%d messages received, all as sent",
+                  tally->messages, tally->damaged);
 }
 
 /* Warns of messages that left by TCP although there is RDMA. By TCP they take no fewer bytes than
  * they have. */
-static void report_transport(const char *node, const struct transport *transport)
+static void report_transport(const char *node, const struct tally *tally)
 {
-    if (!fabric_class_is_rdma((enum fabric_class)transport->class) || transport->sent_bytes <= 0 ||
-        transport->tcp_bytes < transport->sent_bytes / 2)
+    if (!fabric_class_is_rdma((enum fabric_class)tally->class) || tally->sent_bytes <= 0 ||
+        tally->tcp_bytes < tally->sent_bytes / 2)
         return;
     output_report(
-        RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = transport->rail,
-               .value = transport->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
+        RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = tally->rail,
+               .value = tally->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
                .code = FAULT_TRANSPORT_FALLBACK),
         "%s: MPI sent its %.3g MB to other nodes by TCP, not by RDMA, although %s is available "
         "(%s); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment "
         "and in MPI's files, and whether this MPI was built with UCX or libfabric",
-        node, 1e-6 * transport->sent_bytes, transport->rail,
-        fabric_class_name((enum fabric_class)transport->class));
+        node, 1e-6 * tally->sent_bytes, tally->rail,
+        fabric_class_name((enum fabric_class)tally->class));
 }
 
-/* Adds up the ranks of each node on rank 0, and reports. If `muster certify` itself has put MPI on
- * TCP, as the control of its tests, it has set MUSTER_MPI (certify_environment()). */
-static void report_transports(struct exchange *exchange, double tcp_bytes)
+/* Sets what the node has of its fabric. If `muster certify` itself has put MPI on TCP, as the
+ * control of its tests, it has set MUSTER_MPI (certify_environment()). */
+static void fabric_note(const struct fabric *fabric, struct tally *tally)
 {
-    struct program *program = exchange->program;
-    struct transport own = {exchange->sent_bytes, tcp_bytes, (int)program->fabric->class, ""},
-                     *transports;
+    tally->class = getenv("MUSTER_MPI") ? FABRIC_ETHERNET : (int)fabric->class;
+    for (size_t i = 0; i < fabric->rail_count && !tally->rail[0]; i++)
+        if (rail_is_up(&fabric->rails[i]))
+            snprintf(tally->rail, sizeof tally->rail, "%s", fabric->rails[i].name);
+}
 
-    if (getenv("MUSTER_MPI"))
-        own.class = FABRIC_ETHERNET;
-    for (size_t i = 0; i < program->fabric->rail_count && !own.rail[0]; i++)
-        if (rail_is_up(&program->fabric->rails[i]))
-            snprintf(own.rail, sizeof own.rail, "%s", program->fabric->rails[i].name);
-    transports = watch_allocate((size_t)program->size, sizeof *transports);
-    sleeping_gather(&own, transports, sizeof own, MPI_COMM_WORLD);
-    for (int node = 0; node < program->node_count && program->rank == 0; node++) {
-        struct transport sum = transports[program->leader_of_node[node]];
+/* Reports one record per node of what its ranks received, and of how their messages left. */
+static void report_nodes(const struct program *program, const struct tally *tallies)
+{
+    for (int node = 0; node < program->node_count; node++) {
+        int rank = program->leader_of_node[node];
+        struct tally sum = tallies[rank];
 
-        for (int rank = program->leader_of_node[node] + 1; rank < program->size; rank++) {
+        while (++rank < program->size) {
             if (program->node_of_rank[rank] != node)
                 continue;
-            sum.sent_bytes += transports[rank].sent_bytes;
-            sum.tcp_bytes += transports[rank].tcp_bytes;
+            sum.messages += tallies[rank].messages;
+            sum.damaged += tallies[rank].damaged;
+            sum.sent_bytes += tallies[rank].sent_bytes;
+            sum.tcp_bytes += tallies[rank].tcp_bytes;
         }
+        report_node(program->node_name[node], &sum);
         report_transport(program->node_name[node], &sum);
     }
-    free(transports);
 }
 
 /* Collects on rank 0 what each rank has found, and reports it. */
-static void report_all(struct exchange *exchange)
+static void report_all(const struct exchange *exchange)
 {
-    struct program *program = exchange->program;
+    const struct program *program = exchange->program;
     size_t size = (size_t)program->size;
-    int *messages = watch_allocate(size, sizeof *messages);
-    int *damaged = watch_allocate(size, sizeof *damaged);
+    struct tally *tallies = watch_allocate(size, sizeof *tallies);
     struct damage *damages = watch_allocate(size, sizeof *damages);
 
-    sleeping_gather(&exchange->message_count, messages, sizeof *messages, MPI_COMM_WORLD);
-    sleeping_gather(&exchange->damage_count, damaged, sizeof *damaged, MPI_COMM_WORLD);
-    if (program->rank == 0) {
-        report_nodes(program, messages, damaged);
-        for (int i = 0; i < exchange->damage_count; i++)
-            report_damage(program, &exchange->damages[i]);
-        for (int rank = 1; rank < program->size; rank++) {
-            if (damaged[rank] == 0)
-                continue;
-            sleeping_receive(damages, damaged[rank] * (int)sizeof *damages, rank, 100);
-            for (int i = 0; i < damaged[rank]; i++)
-                report_damage(program, &damages[i]);
-        }
-    } else if (exchange->damage_count > 0) {
-        sleeping_send(exchange->damages, exchange->damage_count * (int)sizeof *damages, 0, 100);
+    sleeping_gather(&exchange->tally, tallies, sizeof *tallies, MPI_COMM_WORLD);
+    if (program->rank == 0)
+        report_nodes(program, tallies);
+    else if (exchange->tally.damaged > 0)
+        sleeping_send(exchange->damages, exchange->tally.damaged * (int)sizeof *damages, 0, 100);
+    for (int rank = 0; rank < program->size && program->rank == 0; rank++) {
+        int damaged = tallies[rank].damaged;
+
+        if (rank > 0 && damaged > 0)
+            sleeping_receive(damages, damaged * (int)sizeof *damages, rank, 100);
+        for (int i = 0; i < damaged; i++)
+            report_damage(program, rank > 0 ? &damages[i] : &exchange->damages[i]);
     }
-    free(messages);
-    free(damaged);
+    free(tallies);
     free(damages);
 }
 
@@ -254,12 +238,12 @@ void messages_exchange(struct program *program, const struct messages_plan *plan
     int max_bytes = plan->is_quick ? 65536 : 1048576;
     struct schedule *schedule = make_schedule(program, plan);
     int rounds = schedule_rounds(schedule);
-    double tcp_bytes = sockets_sent_bytes();
     struct exchange exchange = {
         .program = program,
         .out = watch_allocate(1, (size_t)max_bytes),
         .in = watch_allocate(1, (size_t)max_bytes),
-        .damages = watch_allocate((size_t)program->size + 1, sizeof *exchange.damages)};
+        .damages = watch_allocate((size_t)program->size + 1, sizeof *exchange.damages),
+        .tally.tcp_bytes = -sockets_sent_bytes()};
 
     for (int round = 0; round < rounds; round++) {
         int partner = schedule_partner(schedule, round, program->rank);
@@ -271,10 +255,10 @@ void messages_exchange(struct program *program, const struct messages_plan *plan
             exchange_with(&exchange, partner, max_bytes);
     }
     schedule_destroy(schedule);
-    tcp_bytes = sockets_sent_bytes() - tcp_bytes;
+    exchange.tally.tcp_bytes += sockets_sent_bytes();
+    fabric_note(program->fabric, &exchange.tally);
     program_phase(program, "messages report");
     report_all(&exchange);
-    report_transports(&exchange, tcp_bytes);
     if (program->rank == 0)
         report_coverage(program, rounds);
     free(exchange.out);
