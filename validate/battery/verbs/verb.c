@@ -33,11 +33,13 @@ int verbs_parse(const char *text, unsigned *wanted, struct error *err)
     return option_words_parse(text, "write,read,send,ud", wanted, err);
 }
 
-void verb_metric(const char *figure, enum verb verb, enum verb_scope scope, char *text, size_t size)
+const char *verb_metric(const char *figure, enum verb verb, enum verb_scope scope, char *text,
+                        size_t size)
 {
     if (scope == VERB_LOOPBACK || scope == VERB_LOCAL)
         snprintf(text, size, "%s_%s", figure, scope == VERB_LOCAL ? "local" : "loopback");
     else
         snprintf(text, size, "%s_%s%s", figure, verb_name(verb),
                  scope == VERB_TOGETHER ? "_together" : "");
+    return text;
 }

@@ -40,8 +40,9 @@ int verbs_parse(const char *text, unsigned *wanted, struct error *err);
  * or one node's ports with themselves and each other. */
 enum verb_scope { VERB_PAIR, VERB_TOGETHER, VERB_LOOPBACK, VERB_LOCAL };
 
-/* "bandwidth_rc_write", "latency_ud_send", "bandwidth_rc_write_together", "bandwidth_loopback". */
-void verb_metric(const char *figure, enum verb verb, enum verb_scope scope, char *text,
-                 size_t size);
+/* Writes "bandwidth_rc_write", "latency_ud_send", "bandwidth_rc_write_together" or
+ * "bandwidth_loopback". Returns text. */
+const char *verb_metric(const char *figure, enum verb verb, enum verb_scope scope, char *text,
+                        size_t size);
 
 #endif

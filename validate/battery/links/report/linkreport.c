@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "validate/battery/links/report/sums.h"
 #include "validate/battery/links/report/verbsreport.h"
+#include "validate/battery/verbs/verb.h"
 
 static void report_state(const struct program *program, const struct link_result *result)
 {
@@ -39,8 +40,8 @@ static const char *stop_name(int stop)
     return stop == PATH_STOP_INTERVAL ? "interval" : "budget";
 }
 
-void linkreport_latency(const struct program *program, const struct link_result *result,
-                        const char *metric)
+static void report_latency(const struct program *program, const struct link_result *result,
+                           const char *metric)
 {
     struct record record = LINKREPORT(
         program, result, metric, .value = result->latency_us, .low = result->latency_low_us,
@@ -52,8 +53,9 @@ void linkreport_latency(const struct program *program, const struct link_result 
         output_record(&record);
 }
 
-void linkreport_bandwidth(const struct program *program, const struct link_result *result,
-                          const char *metric, int shared, double floor_percent)
+/* shared: pairs that used the same uplink at that time; 0: none. */
+static void report_bandwidth(const struct program *program, const struct link_result *result,
+                             const char *metric, int shared, double floor_percent)
 {
     struct record record = LINKREPORT(
         program, result, metric, .round = result->sub_round, .value = result->bandwidth_mbps,
@@ -179,9 +181,10 @@ static void report_received(const struct program *program, const struct link_res
 static void report(const struct program *program, const struct pass_schedule *pass_schedule,
                    int round, const struct link_result *result, double floor_percent)
 {
-    enum pass_kind kind = pass_schedule->kind;
-    char name[48];
-    const char *metric = name;
+    bool is_pairs = pass_schedule->kind == PASS_PAIRS;
+    bool has_floor = result->is_verbs ? result->scope == VERB_PAIR : is_pairs;
+    char verb_bandwidth[48], verb_latency[48];
+    const char *bandwidth = pass_metric(pass_schedule->kind), *latency = "latency";
     int shared =
         result->to >= 0 ? pass_schedule_pair_load(program, pass_schedule, round, result->from) : 0;
     bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
@@ -190,34 +193,30 @@ static void report(const struct program *program, const struct pass_schedule *pa
         verbsreport_port(program, result);
         return;
     }
-    if (result->is_verbs)
-        verb_metric("bandwidth", (enum verb)result->verb, (enum verb_scope)result->scope, name,
-                    sizeof name);
-    else
-        metric = pass_metric(kind);
+    if (result->is_verbs) {
+        enum verb verb = (enum verb)result->verb;
+        enum verb_scope scope = (enum verb_scope)result->scope;
+
+        bandwidth = verb_metric("bandwidth", verb, scope, verb_bandwidth, sizeof verb_bandwidth);
+        latency = verb_metric("latency", verb, scope, verb_latency, sizeof verb_latency);
+    }
     report_errors(program, result->from, result->rail, result->to, &result->errors);
     report_errors(program, result->to, result->peer_rail, result->from, &result->peer_errors);
     if (is_cut(result))
         report_path_mtu(program, result);
     verbsreport_loss(program, result);
     if (result->failure[0]) {
-        report_failure(program, result, metric);
+        report_failure(program, result, bandwidth);
         return;
     }
-    if (result->is_verbs) {
-        verbsreport_figures(program, result, metric, shared, floor_percent);
-        if (result->damaged > 0)
-            report_damage(program, result);
-        return;
-    }
-    linkreport_bandwidth(program, result, metric, shared, kind == PASS_PAIRS ? floor_percent : 0);
-    if (kind == PASS_PAIRS) {
+    report_bandwidth(program, result, bandwidth, shared, has_floor ? floor_percent : 0);
+    if (is_pairs) {
         report_received(program, result);
         report_loss(program, result, "lost_pings", &result->pings);
         report_loss(program, result, "lost_segments", &result->stream);
     }
-    linkreport_latency(program, result, "latency");
-    if (kind == PASS_PAIRS || is_short || result->is_wrong_transport)
+    report_latency(program, result, latency);
+    if (is_pairs || is_short || result->is_wrong_transport)
         report_path(program, result);
     if (result->damaged > 0)
         report_damage(program, result);

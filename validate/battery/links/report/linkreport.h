@@ -34,13 +34,6 @@ void linkreport_lost(const struct program *program, int node, int sub_round);
            .part = (result_)->rail,                                                                \
            .peer = (result_)->to >= 0 ? (program_)->node_name[(result_)->to] : NULL, __VA_ARGS__)
 
-/* Reports the usual figures of the result. shared: pairs that used the same uplink at that time; 0:
- * none. */
-void linkreport_bandwidth(const struct program *program, const struct link_result *result,
-                          const char *metric, int shared, double floor_percent);
-void linkreport_latency(const struct program *program, const struct link_result *result,
-                        const char *metric);
-
 /* Reports a record of verdict UNKNOWN. */
 void linkreport_unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

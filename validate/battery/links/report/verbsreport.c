@@ -30,18 +30,6 @@ void verbsreport_port(const struct program *program, const struct link_result *r
                                          : ": no GPU found");
 }
 
-void verbsreport_figures(const struct program *program, const struct link_result *result,
-                         const char *metric, int shared, double floor_percent)
-{
-    char latency[48];
-
-    verb_metric("latency", (enum verb)result->verb, (enum verb_scope)result->scope, latency,
-                sizeof latency);
-    linkreport_bandwidth(program, result, metric, shared,
-                         result->scope == VERB_PAIR ? floor_percent : 0);
-    linkreport_latency(program, result, latency);
-}
-
 static double retransmits(const struct errors *errors)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++)

@@ -10,10 +10,6 @@
  * there. */
 void verbsreport_port(const struct program *program, const struct link_result *result);
 
-/* Reports bandwidth and latency of a verb. metric: of the bandwidth. */
-void verbsreport_figures(const struct program *program, const struct link_result *result,
-                         const char *metric, int shared, double floor_percent);
-
 /* Warns if a larger share of packets than VERBS_LOSS_LIMIT was sent again or came out of order. */
 void verbsreport_loss(const struct program *program, const struct link_result *result);
 
