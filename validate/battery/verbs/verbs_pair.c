@@ -53,21 +53,30 @@ static const char *peer_node(const struct verbs_pair *verbs_pair)
     return verbs_pair->pair_run->program->node_name[verbs_pair->pair_run->partner];
 }
 
-static struct link_result *add_result(struct verbs_pair *verbs_pair, enum verb verb,
-                                      enum verb_scope scope)
+struct link_result *verbs_result_add(struct link_results *results, int from, int to,
+                                     const struct rail_info *rail,
+                                     const struct rail_info *peer_rail, enum verb verb,
+                                     enum verb_scope scope)
 {
-    struct pair_run *pair_run = verbs_pair->pair_run;
-    const struct rail_info *own = &pair_run->rails->own.rails[verbs_pair->own];
-    struct link_result *result =
-        results_add(pair_run->results, pair_run->program->node, pair_run->partner, own->name);
+    struct link_result *result = results_add(results, from, to, rail->name);
 
     result->is_verbs = 1;
     result->verb = (int)verb;
     result->scope = (int)scope;
     result->path_mtu_bytes = -1;
-    result->nominal_mbps = fmin(own->nominal_mbps, verbs_pair->theirs->nominal_mbps);
-    snprintf(result->peer_rail, sizeof result->peer_rail, "%s", verbs_pair->theirs->name);
+    result->nominal_mbps = fmin(rail->nominal_mbps, peer_rail->nominal_mbps);
+    snprintf(result->peer_rail, sizeof result->peer_rail, "%s", peer_rail->name);
     return result;
+}
+
+static struct link_result *add_result(struct verbs_pair *verbs_pair, enum verb verb,
+                                      enum verb_scope scope)
+{
+    struct pair_run *pair_run = verbs_pair->pair_run;
+
+    return verbs_result_add(pair_run->results, pair_run->program->node, pair_run->partner,
+                            &pair_run->rails->own.rails[verbs_pair->own], verbs_pair->theirs, verb,
+                            scope);
 }
 
 /* ---------------------------------------------------------------- one verb, one direction */
@@ -305,19 +314,6 @@ static int measure_direction(struct verbs_pair *verbs_pair, enum verb verb, bool
 
 /* ---------------------------------------------------------------- one rail */
 
-static void open_port(struct verbs_pair *verbs_pair, struct message *mine)
-{
-    const struct verbs_settings *settings = verbs_pair->settings;
-    const struct rdma_port *port = verbs_pair->rail->port;
-    int gid = settings->gid_index >= 0 ? settings->gid_index : verbs_pair->rail->gid_index;
-    struct error err = {""};
-
-    if (verbs_port_open(port, gid, &verbs_pair->port, &err) != 0)
-        fail(mine, &err);
-    else
-        verbs_port_address(verbs_pair->port, &mine->address);
-}
-
 /* Opens the ports of both ends, and checks whether they can communicate. Returns 0 if so, 1 if not,
  * -1 if the partner was lost. */
 static int open_verbs_pair(struct verbs_pair *verbs_pair)
@@ -326,10 +322,15 @@ static int open_verbs_pair(struct verbs_pair *verbs_pair)
     struct message mine = {0}, other = {0};
     struct error err = {""};
     struct link_result *result;
+    int gid = verbs_pair->settings->gid_index >= 0 ? verbs_pair->settings->gid_index
+                                                   : verbs_pair->rail->gid_index;
     bool is_own;
     int rv;
 
-    open_port(verbs_pair, &mine);
+    if (verbs_port_open(verbs_pair->rail->port, gid, &verbs_pair->port, &err) != 0)
+        fail(&mine, &err);
+    else
+        verbs_port_address(verbs_pair->port, &mine.address);
     is_own = mine.failed;
     rv = exchange(verbs_pair, &mine, &other);
     if (rv != 0)
@@ -421,15 +422,13 @@ const char *verbs_missing(void)
 static bool choose(struct pair_run *pair_run, const struct verbs_settings *settings,
                    const struct rail_infos *theirs, int i, struct verbs_pair *verbs_pair)
 {
-    const struct rail_infos *first = pair_run->is_first ? &pair_run->rails->own : theirs;
-    const struct rail_infos *second = pair_run->is_first ? theirs : &pair_run->rails->own;
-    int j = i < first->count ? rail_infos_match(first, i, second) : -1, own, other;
+    const struct rail_infos *ours = &pair_run->rails->own;
+    int own, other;
 
-    if (j < 0 || !fabric_class_is_rdma((enum fabric_class)first->rails[i].class) ||
-        !fabric_class_is_rdma((enum fabric_class)second->rails[j].class))
+    if (!pair_run_match(pair_run, theirs, i, &own, &other) ||
+        !fabric_class_is_rdma((enum fabric_class)ours->rails[own].class) ||
+        !fabric_class_is_rdma((enum fabric_class)theirs->rails[other].class))
         return false;
-    own = pair_run->is_first ? i : j;
-    other = pair_run->is_first ? j : i;
     *verbs_pair = (struct verbs_pair){.pair_run = pair_run,
                                       .settings = settings,
                                       .rail = pair_run->rails->rails[own],

@@ -16,6 +16,12 @@ const char *verbs_missing(void);
  * connect or was lost. */
 int verbs_pair_run(struct pair_run *pair_run, const struct verbs_settings *settings);
 
+/* Adds a result of a verb between two rails, empty but for these fields, as results_add(). */
+struct link_result *verbs_result_add(struct link_results *results, int from, int to,
+                                     const struct rail_info *rail,
+                                     const struct rail_info *peer_rail, enum verb verb,
+                                     enum verb_scope scope);
+
 /* Measures the ports of this node by themselves: in a round, each one writes to the one `round`
  * places behind it. In round 0 it writes to itself, and reports what memory of GPUs could be
  * registered there. With as many rounds as rails, each port writes to each other one. */

@@ -354,18 +354,23 @@ struct rail_infos *pair_run_open(struct pair_run *pair_run)
     return NULL;
 }
 
-bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
+bool pair_run_match(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
                     int *own, int *other)
 {
     const struct rail_infos *first = pair_run->is_first ? &pair_run->rails->own : theirs;
     const struct rail_infos *second = pair_run->is_first ? theirs : &pair_run->rails->own;
     int j = i < first->count ? rail_infos_match(first, i, second) : -1;
 
-    if (j < 0 || !first->rails[i].is_open || !second->rails[j].is_open)
-        return false;
     *own = pair_run->is_first ? i : j;
     *other = pair_run->is_first ? j : i;
-    return true;
+    return j >= 0;
+}
+
+bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
+                    int *own, int *other)
+{
+    return pair_run_match(pair_run, theirs, i, own, other) &&
+           pair_run->rails->own.rails[*own].is_open && theirs->rails[*other].is_open;
 }
 
 int pair_run_execute(struct pair_run *pair_run)

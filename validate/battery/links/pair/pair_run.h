@@ -118,8 +118,10 @@ struct report {
 struct rail_infos *pair_run_open(struct pair_run *pair_run);
 
 /* Sets *own and *other to the indices of this node's and the partner's rail, for rail i in the
- * order of the end that sends first. Returns whether both can be driven, which is the same on both
- * ends. */
+ * order of the end that sends first. Returns whether there are both, which is the same on both
+ * ends; pair_run_rails(): and whether both can be driven. */
+bool pair_run_match(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
+                    int *own, int *other);
 bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
                     int *own, int *other);
 
