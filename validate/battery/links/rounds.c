@@ -147,18 +147,23 @@ static void drop_lost_pairs(struct runner *runner)
     results->count = left;
 }
 
+static void note_rail_infos(struct runner *runner, int node, const struct rail_infos *rail_infos)
+{
+    kinds_note(rail_infos, &runner->kinds[node]);
+    sub_rounds_note(&runner->subs, node, rail_infos);
+    if (rail_infos->count > runner->most_rails)
+        runner->most_rails = rail_infos->count;
+    if (runner->options->prints_speeds)
+        linkreport_speeds(runner->program, node, rail_infos);
+}
+
 static int receive_rail_infos(struct runner *runner, int node)
 {
     struct rail_infos rail_infos;
 
     if (control_receive(runner->control, node, &rail_infos, sizeof rail_infos) != 0)
         return -1;
-    kinds_note(&rail_infos, &runner->kinds[node]);
-    sub_rounds_note(&runner->subs, node, &rail_infos);
-    if (rail_infos.count > runner->most_rails)
-        runner->most_rails = rail_infos.count;
-    if (runner->options->prints_speeds)
-        linkreport_speeds(runner->program, node, &rail_infos);
+    note_rail_infos(runner, node, &rail_infos);
     return 0;
 }
 
@@ -171,10 +176,7 @@ static int collect_rails(struct runner *runner)
                        send_results(runner) != 0
                    ? -1
                    : 0;
-    if (runner->options->prints_speeds)
-        linkreport_speeds(runner->program, 0, &runner->rails.own);
-    kinds_note(&runner->rails.own, &runner->kinds[0]);
-    sub_rounds_note(&runner->subs, 0, &runner->rails.own);
+    note_rail_infos(runner, 0, &runner->rails.own);
     receive_all(runner, receive_rail_infos);
     sub_rounds_ready(&runner->subs);
     kinds_report(runner->program, runner->kinds);
