@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/constants/battery_constants.h"
 
@@ -100,8 +99,8 @@ const struct figure_spec figure_specs[FIGURES] = {
 struct reporter {
     const struct gpu_node *nodes;
     size_t count, node;
-    double *peers; /* what a path of nodes like this should carry, [most][most]; NAN: not yet */
-    size_t most;   /* devices of a node */
+    /* what a path of nodes like this should carry; NAN: not yet known */
+    double peers[GPU_DEVICES_MOST][GPU_DEVICES_MOST];
     const char *name;
     const struct record_sink *sink;
     char part[32], model[96];
@@ -404,9 +403,9 @@ static bool has_direct_paths(const struct gpu_node *node)
     return false;
 }
 
-static double peer_reference(const struct reporter *reporter, int from, int to)
+static double peer_reference(struct reporter *reporter, int from, int to)
 {
-    double *known = &reporter->peers[(size_t)from * reporter->most + (size_t)to];
+    double *known = &reporter->peers[from][to];
 
     if (isnan(*known))
         *known =
@@ -507,16 +506,6 @@ static void report_node(struct reporter *reporter)
                     "paths between NICs and GPUs");
 }
 
-/* Allocates peers. Returns 0, or -1 if memory is out. */
-static int peers_make(struct reporter *reporter)
-{
-    for (size_t i = 0; i < reporter->count; i++)
-        if ((size_t)reporter->nodes[i].count > reporter->most)
-            reporter->most = (size_t)reporter->nodes[i].count;
-    reporter->peers = malloc((reporter->most * reporter->most + 1) * sizeof *reporter->peers);
-    return reporter->peers ? 0 : -1;
-}
-
 /* Forgets what is known of paths, unless the node is like the one before. */
 static void reset_peers(struct reporter *reporter)
 {
@@ -524,8 +513,9 @@ static void reset_peers(struct reporter *reporter)
 
     if (reporter->node > 0 && gpu_is_same_node(node - 1, node))
         return;
-    for (size_t i = 0; i < reporter->most * reporter->most; i++)
-        reporter->peers[i] = NAN;
+    for (int i = 0; i < node->count; i++)
+        for (int k = 0; k < node->count; k++)
+            reporter->peers[i][k] = NAN;
 }
 
 /* Writes the model, with the number of the device if several devices have its part. */
@@ -549,9 +539,8 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
     struct reporter reporter = {.nodes = nodes, .count = count, .sink = sink};
     const struct gpu_device *last = NULL;
     double references[FIGURES];
-    int rv = peers_make(&reporter);
 
-    for (size_t i = 0; rv == 0 && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         reporter.node = i;
         reporter.name = names[i];
         reset_peers(&reporter);
@@ -576,5 +565,4 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
             report_peers(&reporter, k);
         }
     }
-    free(reporter.peers);
 }

@@ -17,9 +17,8 @@ struct reporter {
     const struct group_node *nodes;
     size_t count, node, *kinds; /* kinds: of each node the first one that is like it */
     double *samples;            /* for as many as there may be */
-    double *pairs; /* what a pair of nodes like this should reach, [most][most]; NAN: not yet */
-    size_t most;   /* devices of a node */
-    double rates[COLLECTIVES]; /* what nodes like this should reach; NAN: not yet */
+    /* what a pair of devices, and all, of nodes like this should reach; NAN: not yet known */
+    double pairs[GPU_DEVICES_MOST][GPU_DEVICES_MOST], rates[COLLECTIVES];
     const char *const *names;
     const struct record_sink *sink;
 };
@@ -38,32 +37,26 @@ static size_t kind_of(const struct gpu_node *devices, const struct group_node *n
     return node;
 }
 
-/* Makes a reporter, to be released with reporter_clear(). samples is NULL if memory is out. */
-static struct reporter reporter_of(const struct gpu_node *devices, const struct group_node *nodes,
-                                   size_t count)
+/* Sets a reporter up, to be released with reporter_clear(). Returns false if memory is out. */
+static bool reporter_set(struct reporter *reporter, const struct gpu_node *devices,
+                         const struct group_node *nodes, size_t count)
 {
-    struct reporter reporter = {.devices = devices, .nodes = nodes, .count = count};
-    size_t samples = count * GROUP_ROUNDS + 1;
+    size_t samples = count * GROUP_ROUNDS + GPU_DEVICES_MOST * GPU_PEERS_MOST;
 
+    *reporter = (struct reporter){.devices = devices, .nodes = nodes, .count = count};
+    reporter->kinds = malloc((count + 1) * sizeof *reporter->kinds);
+    reporter->samples = malloc(samples * sizeof *reporter->samples);
+    if (!reporter->kinds || !reporter->samples)
+        return false;
     for (size_t i = 0; i < count; i++)
-        if ((size_t)devices[i].count > reporter.most)
-            reporter.most = (size_t)devices[i].count;
-    if (samples < reporter.most * GPU_PEERS_MOST)
-        samples = reporter.most * GPU_PEERS_MOST;
-    reporter.kinds = malloc((count + 1) * sizeof *reporter.kinds);
-    reporter.pairs = malloc((reporter.most * reporter.most + 1) * sizeof *reporter.pairs);
-    if (reporter.kinds && reporter.pairs)
-        reporter.samples = malloc(samples * sizeof *reporter.samples);
-    for (size_t i = 0; i < count && reporter.samples; i++)
-        reporter.kinds[i] = kind_of(devices, nodes, reporter.kinds, i);
-    return reporter;
+        reporter->kinds[i] = kind_of(devices, nodes, reporter->kinds, i);
+    return true;
 }
 
 static void reporter_clear(struct reporter *reporter)
 {
     free(reporter->kinds);
     free(reporter->samples);
-    free(reporter->pairs);
 }
 
 static double bandwidth(enum collective collective, int ranks, double bytes, double ms)
@@ -104,8 +97,9 @@ static bool is_alike(const struct reporter *reporter, size_t other)
 /* Forgets the references: for a node of another kind than the one before, or the first. */
 static void reporter_forget(struct reporter *reporter)
 {
-    for (size_t i = 0; i < reporter->most * reporter->most; i++)
-        reporter->pairs[i] = NAN;
+    for (int i = 0; i < GPU_DEVICES_MOST; i++)
+        for (int k = 0; k < GPU_DEVICES_MOST; k++)
+            reporter->pairs[i][k] = NAN;
     for (int i = 0; i < COLLECTIVES; i++)
         reporter->rates[i] = NAN;
 }
@@ -128,13 +122,12 @@ static double reference_of(struct reporter *reporter, enum collective collective
 bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                   size_t node)
 {
-    struct reporter reporter = reporter_of(devices, nodes, count);
-    bool is_low = false;
+    struct reporter reporter;
+    bool is_ready = reporter_set(&reporter, devices, nodes, count), is_low = false;
 
     reporter.node = node;
-    if (reporter.samples)
-        reporter_forget(&reporter);
-    for (int i = 0; i < COLLECTIVES && reporter.samples; i++) {
+    reporter_forget(&reporter);
+    for (int i = 0; i < COLLECTIVES && is_ready; i++) {
         double value = group_bandwidth(&nodes[node].within, (enum collective)i);
 
         is_low = is_low || (value > 0 && value < GPU_COLLECTIVE_LEAST_SHARE *
@@ -181,10 +174,10 @@ static double reference_of_nodes(const struct reporter *reporter, int i, int k)
 
 /* Returns what the pair should reach: as on other nodes of the kind or, if that is not known, what
  * the pairs of the node without the device `without` (-1: all pairs) have in common. */
-static double pair_reference(const struct reporter *reporter, int i, int k, int without)
+static double pair_reference(struct reporter *reporter, int i, int k, int without)
 {
     const struct gpu_node *own = &reporter->devices[reporter->node];
-    double *known = &reporter->pairs[(size_t)i * reporter->most + (size_t)k];
+    double *known = &reporter->pairs[i][k];
     size_t found = 0;
 
     if (isnan(*known))
@@ -202,8 +195,7 @@ static double pair_reference(const struct reporter *reporter, int i, int k, int 
 }
 
 /* Whether a pair of device i is slow. without: see pair_reference(). */
-static bool pair_is_slow(const struct reporter *reporter, int i, const struct gpu_pair *pair,
-                         int without)
+static bool pair_is_slow(struct reporter *reporter, int i, const struct gpu_pair *pair, int without)
 {
     return pair->state == PAIR_DONE &&
            pair_bandwidth(pair) <
@@ -217,7 +209,7 @@ static bool is_bad(int state)
 
 /* Returns the devices of the node that are bad, or slow, in all their pairs, at least two, if less
  * than half of them are. */
-static struct device_set suspects_of(const struct reporter *reporter, bool is_slow)
+static struct device_set suspects_of(struct reporter *reporter, bool is_slow)
 {
     const struct gpu_node *node = &reporter->devices[reporter->node];
     struct device_set suspects = {{0}};
@@ -401,7 +393,7 @@ static void report_within(struct reporter *reporter)
 }
 
 /* Reports the slowest pair of a slow device, `without`, or a slow pair (-1). */
-static void report_pair(const struct reporter *reporter, int i, const struct gpu_pair *pair,
+static void report_pair(struct reporter *reporter, int i, const struct gpu_pair *pair,
                         const struct device_set *parts, int without)
 {
     const struct gpu_node *devices = &reporter->devices[reporter->node];
@@ -511,12 +503,13 @@ static void report_suspect(const struct reporter *reporter)
 void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                     const char *const *names, const struct record_sink *sink)
 {
-    struct reporter reporter = reporter_of(devices, nodes, count);
+    struct reporter reporter;
+    bool is_ready = reporter_set(&reporter, devices, nodes, count);
     int version = group_version(nodes, count);
 
     reporter.names = names;
     reporter.sink = sink;
-    for (; reporter.node < count && reporter.samples; reporter.node++) {
+    for (; reporter.node < count && is_ready; reporter.node++) {
         if (reporter.node == 0 || !is_alike(&reporter, reporter.node - 1))
             reporter_forget(&reporter);
         if (nodes[reporter.node].count == 0 && nodes[reporter.node].outcome == WORKER_DONE)
@@ -526,7 +519,7 @@ void group_evaluate(const struct gpu_node *devices, const struct group_node *nod
         report_pairs(&reporter);
         report_suspect(&reporter);
     }
-    if (reporter.samples)
+    if (is_ready)
         report_across(&reporter);
     reporter_clear(&reporter);
 }
