@@ -11,15 +11,27 @@
 #include "lib/node/gpu/mig.h"
 #include "validate/battery/gpu/usage.h"
 
-void crew_lose(struct crew *crew, int index, const struct worker_request *request,
+int crew_wait(struct crew *crew, struct worker_answer *answer)
+{
+    int index;
+
+    while ((index = worker_wait(crew->workers, GPU_DEVICES_MOST, answer)) != -2) {
+        program_step(crew->program);
+        if (index >= 0)
+            return index;
+    }
+    return -1;
+}
+
+void crew_lose(struct crew *crew, int index, enum worker_task task, int peer,
                const struct worker_answer *answer)
 {
     struct gpu_device *device = &crew->node->devices[index];
 
     device->outcome = answer->outcome;
     device->error = answer->error;
-    device->task = request->task;
-    device->peer = request->peer;
+    device->task = task;
+    device->peer = peer;
     if (answer->outcome == WORKER_HUNG)
         snprintf(device->text, sizeof device->text, "did not end in %g s", crew->deadline_s);
     else if (answer->outcome == WORKER_SLOW)
@@ -63,34 +75,29 @@ static void begin(struct crew *crew, int index, enum worker_task task, struct wo
     }
     *answer = (struct worker_answer){.outcome = WORKER_DIED};
     snprintf(answer->text, sizeof answer->text, "cannot start: %s", strerror(errno));
-    crew_lose(crew, index, &request, answer);
+    crew_lose(crew, index, task, -1, answer);
 }
 
 /* Counts the devices, by the worker of the first one. answer: its answer. Returns the number of
  * devices. */
 static int count_devices(struct crew *crew, struct worker_answer *answer)
 {
-    int index;
-
     begin(crew, 0, TASK_COUNT, answer);
-    while ((index = worker_wait(crew->workers, 1, answer)) != -2)
-        program_step(crew->program);
+    while (crew_wait(crew, answer) >= 0)
+        ;
     if (answer->device_count == 0)
-        crew_lose(crew, 0, &(struct worker_request){.task = TASK_COUNT, .peer = -1}, answer);
+        crew_lose(crew, 0, TASK_COUNT, -1, answer);
     return answer->device_count;
 }
 
 /* Waits for all devices that are being opened. answer: the last one. */
-static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
+static void open_wait(struct crew *crew, struct worker_answer *answer)
 {
     int index;
 
-    while ((index = worker_wait(crew->workers, end, answer)) != -2) {
-        struct gpu_device *device = &crew->node->devices[index < 0 ? 0 : index];
+    while ((index = crew_wait(crew, answer)) >= 0) {
+        struct gpu_device *device = &crew->node->devices[index];
 
-        program_step(crew->program);
-        if (index < 0)
-            continue;
         if (*answer->model)
             snprintf(device->model, sizeof device->model, "%s", answer->model);
         if (answer->multiprocessors > 0)
@@ -100,7 +107,7 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
             find_part(crew->program->inventory, device);
         }
         if (answer->outcome != WORKER_DONE)
-            crew_lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
+            crew_lose(crew, index, TASK_OPEN, -1, answer);
     }
 }
 
@@ -119,7 +126,7 @@ static void open_all(struct crew *crew, struct worker_answer *answer)
         else
             worker_end(&crew->workers[i]); /* it has counted them */
     }
-    open_wait(crew, crew->node->count, answer);
+    open_wait(crew, answer);
 }
 
 /* Whether the bus has a device that the drivers are for. */
@@ -138,7 +145,7 @@ static void leave_busy(struct crew *crew, const struct usage *usage)
     for (int i = 0; i < crew->node->count; i++)
         if (crew->workers[i].fd >= 0 &&
             usage_forbids(usage, crew->node->devices[i].pci, answer.text, sizeof answer.text))
-            crew_lose(crew, i, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, &answer);
+            crew_lose(crew, i, TASK_OPEN, -1, &answer);
 }
 
 bool crew_forget_busy(struct crew *crew)
@@ -264,5 +271,5 @@ void crew_open_again(struct crew *crew, const struct device_set *devices)
     for (int i = 0; i < crew->node->count; i++)
         if (device_set_has(devices, i) && crew->workers[i].fd < 0)
             begin(crew, i, TASK_OPEN, &answer);
-    open_wait(crew, crew->node->count, &answer);
+    open_wait(crew, &answer);
 }

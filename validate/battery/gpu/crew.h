@@ -34,6 +34,9 @@ struct crew {
  * skips_busy, devices that other processes use are given up at once. */
 void crew_open(struct crew *crew);
 
+/* Waits for the next answer of any worker. Returns its index, or -1 if none is busy. */
+int crew_wait(struct crew *crew, struct worker_answer *answer);
+
 /* Whether the device of that index is to be tested. */
 bool crew_wants(const struct crew *crew, int index);
 
@@ -47,8 +50,8 @@ void crew_find_nics(struct crew *crew);
 /* Restarts the workers of those devices that have ended. */
 void crew_open_again(struct crew *crew, const struct device_set *devices);
 
-/* Gives a device up: keeps the reason, and ends its worker. */
-void crew_lose(struct crew *crew, int index, const struct worker_request *request,
+/* Gives a device up at the task: keeps the reason, and ends its worker. peer: of the request. */
+void crew_lose(struct crew *crew, int index, enum worker_task task, int peer,
                const struct worker_answer *answer);
 
 #endif

@@ -51,7 +51,7 @@ static void handle_answer(struct crew *crew, int index, const struct worker_requ
         return;
     }
     if (answer->outcome != WORKER_DONE && answer->outcome != WORKER_WRONG) {
-        crew_lose(crew, index, request, answer);
+        crew_lose(crew, index, request->task, request->peer, answer);
         return;
     }
     switch (request->task) {
@@ -126,10 +126,7 @@ static void crew_measure(struct crew *crew, struct device_set set,
         worker_send(&crew->workers[i], &own,
                     crew->deadline_s * (worker_loads(request->task) ? GPU_OPEN_LIMIT : 1));
     }
-    while ((index = worker_wait(crew->workers, count, &answer)) != -2) {
-        program_step(crew->program);
-        if (index < 0)
-            continue;
+    while ((index = crew_wait(crew, &answer)) >= 0) {
         handle_answer(crew, index, request, &answer);
         if (figure && (answer.outcome == WORKER_DONE || answer.outcome == WORKER_WRONG)) {
             struct gpu_device *device = &crew->node->devices[index];
@@ -323,11 +320,9 @@ static void note_condition(struct crew *crew, int index)
     usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
     usage_condition(&usage, device->pci, device->condition, sizeof device->condition);
     usage_clear(&usage);
-    while ((answered = worker_wait(crew->workers, crew->node->count, &answer)) != -2) {
-        program_step(crew->program);
-        if (answered >= 0 && answer.outcome != WORKER_DONE)
+    while ((answered = crew_wait(crew, &answer)) >= 0)
+        if (answer.outcome != WORKER_DONE)
             handle_answer(crew, answered, &request, &answer);
-    }
 }
 
 /* Measures again what is low by the figures of all nodes. The best sample counts. */

@@ -196,11 +196,8 @@ static void step(struct run *run, enum worker_task task, int kind)
                 request.rank++;
             }
     }
-    while ((index = worker_wait(crew->workers, crew->node->count, &answer)) != -2) {
-        program_step(crew->program);
-        if (index >= 0)
-            handle_answer(run, index, &request, &answer);
-    }
+    while ((index = crew_wait(crew, &answer)) >= 0)
+        handle_answer(run, index, &request, &answer);
     if (run->nodes)
         share(run, run->count > 0 ? run->groups : NULL, task, kind);
     for (struct group *group = run->groups; group < run->groups + run->count; group++)
