@@ -69,7 +69,7 @@ static void begin(struct crew *crew, int index, enum worker_task task, struct wo
         device->numa_node = -1;
     }
     if (worker->fd >= 0 || worker_start(worker, crew->program->conf.gpu_library_path,
-                                        is_instance ? crew->instances[index] : NULL) == 0) {
+                                        is_instance ? crew->instances[index] : "") == 0) {
         worker_send(worker, &request, GPU_OPEN_LIMIT * crew->deadline_s);
         return;
     }

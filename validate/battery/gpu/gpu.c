@@ -481,8 +481,8 @@ int main(int argc, char **argv)
     struct gpu_options options = {0};
     struct program program;
 
-    if (argc == 3 && strcmp(argv[1], "--worker") == 0)
-        return worker_main(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "--worker") == 0)
+        return worker_main(argv[2], argv[3]);
     program_start(&program, &spec, &options, argc, argv);
     if (program.is_leader)
         run_node(&program, &options);

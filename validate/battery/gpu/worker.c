@@ -454,10 +454,12 @@ static int do_task(const char *path, const struct worker_request *request)
     return error_set(&worker.err, "no such task");
 }
 
-int worker_main(const char *path)
+int worker_main(const char *path, const char *visible)
 {
     struct worker_request request;
 
+    if (*visible)
+        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
     if (getppid() == 1)

@@ -100,8 +100,9 @@ int group_worker_do(const char *path, struct device *device, const struct worker
                     struct worker_answer *answer, struct error *err);
 
 /* The main function of the process: loads the libraries from path ("": as usual), and answers until
- * its parent is gone. Returns the exit status. */
-int worker_main(const char *path);
+ * its parent is gone. visible: its CUDA_VISIBLE_DEVICES, "": that of its parent. Returns the exit
+ * status. */
+int worker_main(const char *path, const char *visible);
 
 /* ---------------------------------------------------------------- the parent's side */
 
@@ -115,8 +116,7 @@ struct worker {
     unsigned polls, polls_at_work;
 };
 
-/* Starts a worker. path: of the libraries; visible: its CUDA_VISIBLE_DEVICES, NULL: that of this
- * process. Returns 0, or -1 with errno. */
+/* Starts a worker_main(). Returns 0, or -1 with errno. */
 int worker_start(struct worker *worker, const char *path, const char *visible);
 
 /* Sends the request. The answer must come within limit_s, plus the longest time that a busy worker

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,50 +16,27 @@
 #include "lib/base/clock.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/battery_constants.h"
+#include "lib/node/gpu/gpu_choice.h"
 
 extern char **environ;
 
-/* Returns the environment of this process with the variable "NAME=value", to be freed, or NULL if
- * memory is out. */
-static char **environment_with(char *variable)
-{
-    size_t length = strcspn(variable, "=") + 1, count = 0, kept = 0;
-    char **environment;
-
-    while (environ[count])
-        count++;
-    environment = calloc(count + 2, sizeof *environment);
-    for (size_t i = 0; environment && i < count; i++)
-        if (strncmp(environ[i], variable, length) != 0)
-            environment[kept++] = environ[i];
-    if (environment)
-        environment[kept] = variable;
-    return environment;
-}
-
 int worker_start(struct worker *worker, const char *path, const char *visible)
 {
-    char name[] = "muster-gpu", option[] = "--worker", directory[4096], variable[256];
-    char *arguments[] = {name, option, directory, NULL}, **environment;
+    char name[] = "muster-gpu", option[] = "--worker", directory[4096], instance[GPU_LIST_WORD];
+    char *arguments[] = {name, option, directory, instance, NULL};
     posix_spawn_file_actions_t actions;
     int fds[2], rv;
 
     *worker = (struct worker){.fd = -1};
     snprintf(directory, sizeof directory, "%s", path);
-    snprintf(variable, sizeof variable, "CUDA_VISIBLE_DEVICES=%s", visible ? visible : "");
-    environment = visible ? environment_with(variable) : environ;
-    if (!environment || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
-        if (visible)
-            free(environment);
+    snprintf(instance, sizeof instance, "%s", visible);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
         return -1;
-    }
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, fds[1], WORKER_FD);
-    rv = posix_spawn(&worker->pid, "/proc/self/exe", &actions, NULL, arguments, environment);
-    if (visible)
-        free(environment);
+    rv = posix_spawn(&worker->pid, "/proc/self/exe", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(fds[1]);
     if (rv != 0) {
