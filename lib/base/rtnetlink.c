@@ -37,10 +37,49 @@ bool netlink_is_message(const void *message, size_t length, int type, size_t fix
            header.nlmsg_len >= NLMSG_LENGTH(fixed);
 }
 
-const char *netlink_attributes(const struct nlmsghdr *message, size_t fixed, const char **end)
+const struct rtattr *netlink_find(const char *at, const char *end, unsigned type)
 {
-    *end = (const char *)message + message->nlmsg_len;
-    return (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(fixed);
+    const struct rtattr *attribute;
+
+    do
+        attribute = netlink_next_attribute(&at, end);
+    while (attribute && (attribute->rta_type & (unsigned)NLA_TYPE_MASK) != type);
+    return attribute;
+}
+
+const struct rtattr *netlink_attribute(const struct nlmsghdr *message, size_t fixed, unsigned type)
+{
+    const char *begin = (const char *)message;
+
+    return netlink_find(begin + NLMSG_HDRLEN + NLMSG_ALIGN(fixed), begin + message->nlmsg_len,
+                        type);
+}
+
+long netlink_number(const struct nlmsghdr *message, size_t fixed, unsigned type, long otherwise)
+{
+    const struct rtattr *attribute = netlink_attribute(message, fixed, type);
+    uint32_t number;
+
+    if (!attribute || netlink_size(attribute) < sizeof number)
+        return otherwise;
+    memcpy(&number, netlink_value(attribute), sizeof number);
+    return (long)number;
+}
+
+const struct rtattr *netlink_own_address(const struct nlmsghdr *message)
+{
+    /* on a link with a peer, IFA_LOCAL is the interface's own address */
+    static const unsigned types[] = {IFA_LOCAL, IFA_ADDRESS};
+    const struct ifaddrmsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
+    size_t size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : SIZE_MAX;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const struct rtattr *address = netlink_attribute(message, sizeof *info, types[i]);
+
+        if (address && netlink_size(address) == size)
+            return address;
+    }
+    return NULL;
 }
 
 int netlink_parse_error(const void *message, size_t length, char *text, size_t size)
@@ -48,7 +87,6 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
     const struct nlmsghdr *header = message;
     const struct nlmsgerr *error = (const void *)((const char *)message + NLMSG_HDRLEN);
     const struct rtattr *attribute;
-    const char *at, *end;
     size_t skipped;
 
     if (size > 0)
@@ -62,11 +100,10 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
         skipped += NLMSG_ALIGN(error->msg.nlmsg_len - sizeof error->msg);
     if (!(header->nlmsg_flags & NLM_F_ACK_TLVS) || skipped > header->nlmsg_len - NLMSG_HDRLEN)
         return -error->error;
-    at = netlink_attributes(header, skipped, &end);
-    while ((attribute = netlink_next_attribute(&at, end)) != NULL)
-        if ((attribute->rta_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG)
-            snprintf(text, size, "%.*s", (int)netlink_size(attribute),
-                     (const char *)netlink_value(attribute));
+    attribute = netlink_attribute(header, skipped, NLMSGERR_ATTR_MSG);
+    if (attribute)
+        snprintf(text, size, "%.*s", (int)netlink_size(attribute),
+                 (const char *)netlink_value(attribute));
     text_make_ascii(text);
     return -error->error;
 }
@@ -208,6 +245,22 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
 out:
     free(buffer);
     return result;
+}
+
+int netlink_dump(struct netlink *netlink, uint16_t type, uint8_t family,
+                 int (*take)(const struct nlmsghdr *message, size_t length, void *context),
+                 void *context, struct error *err)
+{
+    const struct {
+        struct nlmsghdr header;
+        struct rtmsg of; /* the longest of these tables' requests; all begin with the family */
+    } request = {.header = {.nlmsg_len = sizeof request,
+                            .nlmsg_type = type,
+                            .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                            .nlmsg_seq = ++netlink->sequence},
+                 .of.rtm_family = family};
+
+    return netlink_query(netlink, &request, sizeof request, take, context, err);
 }
 
 int netlink_read_stable(struct netlink *netlink,

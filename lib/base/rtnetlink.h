@@ -44,8 +44,17 @@ const struct rtattr *netlink_next_attribute(const char **at, const char *end);
  * header. */
 bool netlink_is_message(const void *message, size_t length, int type, size_t fixed);
 
-/* Returns the begin of the attributes of such a message, and sets *end to their end. */
-const char *netlink_attributes(const struct nlmsghdr *message, size_t fixed, const char **end);
+/* Returns the first attribute of this type, or the one of such a message; NULL if there is none
+ * before the end or a wrong length. */
+const struct rtattr *netlink_find(const char *at, const char *end, unsigned type);
+const struct rtattr *netlink_attribute(const struct nlmsghdr *message, size_t fixed, unsigned type);
+
+/* Returns the 32 bits of such a message's attribute; `otherwise` if it is missing or too short. */
+long netlink_number(const struct nlmsghdr *message, size_t fixed, unsigned type, long otherwise);
+
+/* Returns the interface's own address in a message RTM_NEWADDR, with 4 or 16 bytes by its family,
+ * or NULL. */
+const struct rtattr *netlink_own_address(const struct nlmsghdr *message);
 
 /* Appends an attribute; there must be room for it. */
 void netlink_put_attribute(char *message, unsigned short type, const void *value, size_t length);
@@ -57,6 +66,12 @@ void netlink_put_attribute(char *message, unsigned short type, const void *value
 int netlink_query(struct netlink *netlink, const void *request, size_t length,
                   int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                   void *context, struct error *err);
+
+/* As netlink_query(), for all entries of a table (RTM_GETADDR ...) of a family; AF_UNSPEC: of all
+ * families. */
+int netlink_dump(struct netlink *netlink, uint16_t type, uint8_t family,
+                 int (*take)(const struct nlmsghdr *message, size_t length, void *context),
+                 void *context, struct error *err);
 
 /* Calls read(), which queries tables, and again if they changed meanwhile, LIVE_TRIES times at most
  * and within netlink->wait_ms in all. Returns what it returned last, with its errno. */

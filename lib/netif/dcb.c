@@ -13,11 +13,6 @@ struct state {
     unsigned char priorities[64]; /* of each DSCP */
 };
 
-static unsigned type_of(const struct rtattr *attribute)
-{
-    return attribute->rta_type & (unsigned)NLA_TYPE_MASK;
-}
-
 static void parse_apps(const struct rtattr *table, struct state *state)
 {
     const char *at = netlink_value(table), *end = at + netlink_size(table);
@@ -26,7 +21,8 @@ static void parse_apps(const struct rtattr *table, struct state *state)
 
     state->has_apps = true;
     while ((entry = netlink_next_attribute(&at, end)) != NULL) {
-        if (type_of(entry) != DCB_ATTR_IEEE_APP || netlink_size(entry) < sizeof app)
+        if ((entry->rta_type & (unsigned)NLA_TYPE_MASK) != DCB_ATTR_IEEE_APP ||
+            netlink_size(entry) < sizeof app)
             continue;
         memcpy(&app, netlink_value(entry), sizeof app);
         if (app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < 64 && app.priority < 8)
@@ -36,30 +32,25 @@ static void parse_apps(const struct rtattr *table, struct state *state)
 
 static int parse(const void *message, size_t length, struct state *state)
 {
-    const struct rtattr *attribute, *inner;
-    const char *at, *end, *inner_at, *inner_end;
-    bool is_ieee = false;
+    const struct rtattr *ieee, *pfc, *apps;
+    const char *at, *end;
 
     *state = (struct state){0};
     if (!netlink_is_message(message, length, RTM_GETDCB, sizeof(struct dcbmsg)))
         return -1;
-    at = netlink_attributes(message, sizeof(struct dcbmsg), &end);
-    while ((attribute = netlink_next_attribute(&at, end)) != NULL) {
-        if (type_of(attribute) != DCB_ATTR_IEEE)
-            continue;
-        is_ieee = true;
-        inner_at = netlink_value(attribute);
-        inner_end = inner_at + netlink_size(attribute);
-        while ((inner = netlink_next_attribute(&inner_at, inner_end)) != NULL) {
-            if (type_of(inner) == DCB_ATTR_IEEE_PFC && netlink_size(inner) >= sizeof state->pfc) {
-                memcpy(&state->pfc, netlink_value(inner), sizeof state->pfc);
-                state->has_pfc = true;
-            } else if (type_of(inner) == DCB_ATTR_IEEE_APP_TABLE) {
-                parse_apps(inner, state);
-            }
-        }
-    }
-    return is_ieee ? 0 : -1;
+    ieee = netlink_attribute(message, sizeof(struct dcbmsg), DCB_ATTR_IEEE);
+    if (!ieee)
+        return -1;
+    at = netlink_value(ieee);
+    end = at + netlink_size(ieee);
+    pfc = netlink_find(at, end, DCB_ATTR_IEEE_PFC);
+    state->has_pfc = pfc && netlink_size(pfc) >= sizeof state->pfc;
+    if (state->has_pfc)
+        memcpy(&state->pfc, netlink_value(pfc), sizeof state->pfc);
+    apps = netlink_find(at, end, DCB_ATTR_IEEE_APP_TABLE);
+    if (apps)
+        parse_apps(apps, state);
+    return 0;
 }
 
 static int value_of(const struct state *state, enum netif_setting setting, long *priorities)
@@ -117,15 +108,13 @@ static int parse_state(const struct nlmsghdr *message, size_t length, void *cont
 static int parse_status(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct answer *answer = context;
-    const struct rtattr *attribute;
-    const char *at, *end;
+    const struct rtattr *status;
 
     if (!netlink_is_message(message, length, RTM_SETDCB, sizeof(struct dcbmsg)))
         return 0;
-    at = netlink_attributes(message, sizeof(struct dcbmsg), &end);
-    while ((attribute = netlink_next_attribute(&at, end)) != NULL)
-        if (type_of(attribute) == DCB_ATTR_IEEE && netlink_size(attribute) == 1)
-            answer->status = -*(const signed char *)netlink_value(attribute);
+    status = netlink_attribute(message, sizeof(struct dcbmsg), DCB_ATTR_IEEE);
+    if (status && netlink_size(status) == 1)
+        answer->status = -*(const signed char *)netlink_value(status);
     return 1;
 }
 

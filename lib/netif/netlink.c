@@ -17,60 +17,26 @@ enum { ADDRESSES_MAX = 100000 };
 
 /* ---------------------------------------------------------------- links */
 
-static bool parse_number(const struct rtattr *attribute, long *number)
-{
-    uint32_t value;
-
-    if (netlink_size(attribute) < sizeof value)
-        return false;
-    memcpy(&value, netlink_value(attribute), sizeof value);
-    *number = (long)value;
-    return true;
-}
-
 int netlink_parse_link(const void *message, size_t length, struct netlink_link *link)
 {
     const struct ifinfomsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
-    const struct rtattr *attribute;
-    const char *at, *end;
+    const struct rtattr *name;
+    size_t length_of_name;
 
     if (!netlink_is_message(message, length, RTM_NEWLINK, sizeof *info))
         return -1;
-    *link = (struct netlink_link){.index = info->ifi_index,
-                                  .is_up = (info->ifi_flags & IFF_UP) != 0,
-                                  .mtu_bytes = -1,
-                                  .queue_packets = -1};
-    at = netlink_attributes(message, sizeof *info, &end);
-    while ((attribute = netlink_next_attribute(&at, end)) != NULL) {
-        const char *value = netlink_value(attribute);
-        size_t name_length = strnlen(value, netlink_size(attribute));
-
-        switch (attribute->rta_type) {
-        case IFLA_IFNAME:
-            if (name_length >= sizeof link->name)
-                return -1;
-            memcpy(link->name, value, name_length);
-            link->name[name_length] = '\0';
-            break;
-        case IFLA_MTU:
-            if (!parse_number(attribute, &link->mtu_bytes))
-                return -1;
-            break;
-        case IFLA_TXQLEN:
-            if (!parse_number(attribute, &link->queue_packets))
-                return -1;
-            break;
-        case IFLA_MAX_MTU:
-            if (!parse_number(attribute, &link->mtu_max_bytes))
-                return -1;
-            break;
-        default:
-            break;
-        }
-    }
-    return link->index > 0 && link->name[0] && link->mtu_bytes >= 0 && link->queue_packets >= 0
-               ? 0
-               : -1;
+    name = netlink_attribute(message, sizeof *info, IFLA_IFNAME);
+    length_of_name = name ? strnlen(netlink_value(name), netlink_size(name)) : 0;
+    if (info->ifi_index <= 0 || length_of_name == 0 || length_of_name >= sizeof link->name)
+        return -1;
+    *link = (struct netlink_link){
+        .index = info->ifi_index,
+        .is_up = (info->ifi_flags & IFF_UP) != 0,
+        .mtu_bytes = netlink_number(message, sizeof *info, IFLA_MTU, -1),
+        .mtu_max_bytes = netlink_number(message, sizeof *info, IFLA_MAX_MTU, 0),
+        .queue_packets = netlink_number(message, sizeof *info, IFLA_TXQLEN, -1)};
+    memcpy(link->name, netlink_value(name), length_of_name);
+    return link->mtu_bytes >= 0 && link->queue_packets >= 0 ? 0 : -1;
 }
 
 /* Begins a request about a link: writes its header, and returns its fixed part. */
@@ -178,22 +144,14 @@ static int parse_address(const struct nlmsghdr *message, size_t length, void *co
 {
     struct wanted_address *wanted = context;
     const struct ifaddrmsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
-    const struct rtattr *attribute, *address = NULL;
-    const char *at, *end;
-    size_t size;
+    const struct rtattr *address;
 
     if (++wanted->seen > ADDRESSES_MAX)
         return 1;
     if (!netlink_is_message(message, length, RTM_NEWADDR, sizeof *info) ||
         (int)info->ifa_index != wanted->index)
         return 0;
-    at = netlink_attributes(message, sizeof *info, &end);
-    size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : SIZE_MAX;
-    while ((attribute = netlink_next_attribute(&at, end)) != NULL)
-        /* on a link with a peer, IFA_LOCAL is the interface's own address */
-        if (netlink_size(attribute) == size &&
-            (attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && !address)))
-            address = attribute;
+    address = netlink_own_address(message);
     if (address && netif_address_matches(wanted->text, info->ifa_family, netlink_value(address)))
         wanted->is_found = true;
     return 0;
@@ -202,18 +160,10 @@ static int parse_address(const struct nlmsghdr *message, size_t length, void *co
 static int find_address(struct netlink *netlink, void *context)
 {
     struct wanted_address *wanted = context;
-    struct {
-        struct nlmsghdr header;
-        struct ifaddrmsg info;
-    } request = {.header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct ifaddrmsg)),
-                            .nlmsg_type = RTM_GETADDR,
-                            .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
-                            .nlmsg_seq = ++netlink->sequence}};
 
     wanted->seen = 0;
     wanted->is_found = false;
-    return netlink_query(netlink, &request, request.header.nlmsg_len, parse_address, wanted,
-                         wanted->err);
+    return netlink_dump(netlink, RTM_GETADDR, AF_UNSPEC, parse_address, wanted, wanted->err);
 }
 
 int netlink_has_address(struct netlink *netlink, int index, const char *text, struct error *err)

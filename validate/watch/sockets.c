@@ -63,7 +63,7 @@ static int flow_take(const struct nlmsghdr *message, size_t length, void *contex
     const struct rtattr *attribute;
     const struct watch_rail *rail;
     struct tcp_info info = {0};
-    const char *at, *end;
+    size_t size;
 
     if (!netlink_is_message(message, length, SOCK_DIAG_BY_FAMILY, sizeof *found) ||
         found->idiag_uid != flows->uid ||
@@ -72,15 +72,11 @@ static int flow_take(const struct nlmsghdr *message, size_t length, void *contex
         !(rail = rail_of(sample, source)))
         return 0;
     sample->unread_bytes += found->idiag_rqueue;
-    at = netlink_attributes(message, sizeof *found, &end);
-    while ((attribute = netlink_next_attribute(&at, end))) {
-        size_t size = netlink_size(attribute);
-
-        if (attribute->rta_type == INET_DIAG_INFO &&
-            size >= offsetof(struct tcp_info, tcpi_busy_time)) {
-            memcpy(&info, netlink_value(attribute), size < sizeof info ? size : sizeof info);
-            flow_add(sample, rail, peer, &info);
-        }
+    attribute = netlink_attribute(message, sizeof *found, INET_DIAG_INFO);
+    size = attribute ? netlink_size(attribute) : 0;
+    if (size >= offsetof(struct tcp_info, tcpi_busy_time)) {
+        memcpy(&info, netlink_value(attribute), size < sizeof info ? size : sizeof info);
+        flow_add(sample, rail, peer, &info);
     }
     return 0;
 }
