@@ -3,7 +3,6 @@
 
 #include "lib/base/bounded_child.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +15,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -228,13 +226,9 @@ static bool is_child(pid_t process, const char *name)
  * by now. */
 static bool is_stuck(pid_t process, double limit_s)
 {
-    struct timespec now;
     double start_s, later_s;
 
-    if (!waits_in_kernel(process, &start_s))
-        return false;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    if ((double)now.tv_sec - start_s < bounded_longest_s(limit_s))
+    if (!waits_in_kernel(process, &start_s) || clock_up_s() - start_s < bounded_longest_s(limit_s))
         return false;
     usleep((useconds_t)(BOUNDED_KILL_WAIT_S * 1e6));
     return waits_in_kernel(process, &later_s) && later_s == start_s;
@@ -242,17 +236,12 @@ static bool is_stuck(pid_t process, double limit_s)
 
 pid_t bounded_find_stuck(const char *name, double limit_s)
 {
-    DIR *processes = opendir("/proc");
-    struct dirent *entry;
-    pid_t found = 0;
+    pid_t *processes, found = 0;
+    ssize_t count = sysfs_processes("", &processes);
 
-    while (processes && !found && (entry = readdir(processes))) {
-        pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
-
-        if (process > 0 && is_child(process, name) && is_stuck(process, limit_s))
-            found = process;
-    }
-    if (processes)
-        closedir(processes);
+    for (ssize_t i = 0; i < count && found == 0; i++)
+        if (is_child(processes[i], name) && is_stuck(processes[i], limit_s))
+            found = processes[i];
+    free(processes);
     return found;
 }

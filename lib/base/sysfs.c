@@ -40,23 +40,20 @@ too_long:
     return -1;
 }
 
-/* Makes path[SYSFS_PATH] from the arguments after format; result is make_path()'s. */
-#define MAKE_PATH(result, root, path, format)                                                      \
+/* Makes path[size] from the arguments after format; result is make_path()'s. */
+#define MAKE_PATH(result, root, path, size, format)                                                \
     do {                                                                                           \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        result = make_path(root, path, SYSFS_PATH, format, arguments);                             \
+        result = make_path(root, path, size, format, arguments);                                   \
         va_end(arguments);                                                                         \
     } while (0)
 
 int sysfs_path(const char *root, char *path, size_t size, const char *format, ...)
 {
-    va_list arguments;
     int result;
 
-    va_start(arguments, format);
-    result = make_path(root, path, size, format, arguments);
-    va_end(arguments);
+    MAKE_PATH(result, root, path, size, format);
     return result;
 }
 
@@ -100,7 +97,7 @@ int sysfs_line(const char *root, char *text, size_t size, const char *format, ..
     int result;
 
     text[0] = '\0';
-    MAKE_PATH(result, root, path, format);
+    MAKE_PATH(result, root, path, sizeof path, format);
     return result < 0 ? -1 : read_line(path, text, size);
 }
 
@@ -110,7 +107,7 @@ const char *sysfs_stat(const char *root, char *text, size_t size, const char *fo
     ssize_t length;
     int result;
 
-    MAKE_PATH(result, root, path, format);
+    MAKE_PATH(result, root, path, sizeof path, format);
     if (result < 0 || (length = read_regular(path, text, size - 1)) < 0)
         return NULL;
     text[length] = '\0';
@@ -127,7 +124,7 @@ char *sysfs_file(const char *root, size_t size_max, const char *format, ...)
     ssize_t length;
     int result;
 
-    MAKE_PATH(result, root, path, format);
+    MAKE_PATH(result, root, path, sizeof path, format);
     if (result < 0)
         return NULL;
     buffer = malloc(size_max + 1);
@@ -150,7 +147,7 @@ long long sysfs_number(const char *root, const char *format, ...)
     long long number;
     int result;
 
-    MAKE_PATH(result, root, path, format);
+    MAKE_PATH(result, root, path, sizeof path, format);
     if (result < 0 || read_line(path, text, sizeof text) < 0)
         return -1;
     errno = 0;
@@ -164,7 +161,7 @@ bool sysfs_exists(const char *root, const char *format, ...)
     struct stat status;
     int result;
 
-    MAKE_PATH(result, root, path, format);
+    MAKE_PATH(result, root, path, sizeof path, format);
     if (result < 0)
         return false;
     result = stat(path, &status);
@@ -181,7 +178,7 @@ int sysfs_link(const char *root, char *text, size_t size, const char *format, ..
     int result;
 
     text[0] = '\0';
-    MAKE_PATH(result, root, path, format);
+    MAKE_PATH(result, root, path, sizeof path, format);
     if (result < 0)
         return -1;
     length = readlink(path, target, sizeof target - 1);
@@ -204,41 +201,50 @@ int sysfs_compare_names(const void *a, const void *b)
     return sysfs_compare(*(char *const *)a, *(char *const *)b);
 }
 
-size_t sysfs_names(const char *root, char ***names, const char *format, ...)
+/* Lists the names in a directory that do not begin with a dot, sorted. *error: 0, or the errno for
+ * which it is not known whether there are more. Returns their number. */
+static size_t list_names(const char *path, char ***names, int *error)
 {
-    char path[SYSFS_PATH], **list = NULL;
+    DIR *directory = opendir(path);
+    char **list = NULL;
     size_t count = 0;
     struct dirent *entry;
-    DIR *directory;
-    int result;
 
-    *names = NULL;
-    MAKE_PATH(result, root, path, format);
-    directory = result == 0 ? opendir(path) : NULL;
-    if (!directory) {
-        if (errno != ENOENT && errno != ENOTDIR)
-            deferred_error_set(errno);
-        return 0;
-    }
-    for (;;) {
+    *error = directory ? 0 : errno;
+    while (*error == 0) {
         errno = 0;
         entry = readdir(directory);
-        if (!entry) {
-            deferred_error_set(errno); /* the rest of the names is not known */
-            break;
-        }
-        if (entry->d_name[0] == '.')
+        if (entry && entry->d_name[0] == '.')
             continue;
-        if (!GROW(list, count) || !(list[count] = strdup(entry->d_name))) {
-            deferred_error_note();
+        if (!entry || !GROW(list, count) || !(list[count] = strdup(entry->d_name))) {
+            *error = errno;
             break;
         }
         count++;
     }
-    closedir(directory);
+    if (directory)
+        closedir(directory);
     if (count > 1)
         qsort(list, count, sizeof *list, sysfs_compare_names);
     *names = list;
+    return count;
+}
+
+size_t sysfs_names(const char *root, char ***names, const char *format, ...)
+{
+    char path[SYSFS_PATH];
+    size_t count;
+    int error, result;
+
+    *names = NULL;
+    MAKE_PATH(result, root, path, sizeof path, format);
+    if (result < 0) {
+        deferred_error_set(errno);
+        return 0;
+    }
+    count = list_names(path, names, &error);
+    if (error != ENOENT && error != ENOTDIR)
+        deferred_error_set(error); /* the rest of the names is not known */
     return count;
 }
 
@@ -249,44 +255,24 @@ void sysfs_names_free(char **names, size_t count)
     free(names);
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 ssize_t sysfs_processes(const char *root, pid_t **pids)
 {
-    char path[SYSFS_PATH];
-    DIR *directory = sysfs_path(root, path, sizeof path, "proc") == 0 ? opendir(path) : NULL;
-    struct dirent *entry;
-    size_t count = 0;
-    int error = directory ? 0 : errno;
+    char path[SYSFS_PATH], **names = NULL;
+    int error = sysfs_path(root, path, sizeof path, "proc") == 0 ? 0 : errno;
+    size_t all = error == 0 ? list_names(path, &names, &error) : 0, count = 0;
 
-    *pids = NULL;
-    while (error == 0) {
-        errno = 0;
-        entry = readdir(directory);
-        if (!entry && errno == 0)
-            break;
-        if (!entry || (isdigit((unsigned char)entry->d_name[0]) && !GROW(*pids, count)))
-            error = errno;
-        else if (isdigit((unsigned char)entry->d_name[0]))
-            (*pids)[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
-    }
-    if (directory)
-        closedir(directory);
-    if (error) {
-        free(*pids);
-        *pids = NULL;
-        errno = error;
-        deferred_error_note();
-        return -1;
-    }
-    if (count > 1)
-        qsort(*pids, count, sizeof **pids, compare_pids);
-    return (ssize_t)count;
+    *pids = error == 0 ? calloc(all + 1, sizeof **pids) : NULL;
+    if (!*pids && error == 0)
+        error = errno;
+    for (size_t i = 0; i < all && *pids; i++)
+        if (isdigit((unsigned char)*names[i]))
+            (*pids)[count++] = (pid_t)strtol(names[i], NULL, 10);
+    sysfs_names_free(names, all);
+    if (error == 0)
+        return (ssize_t)count;
+    errno = error;
+    deferred_error_note();
+    return -1;
 }
 
 int sysfs_compare(const char *a, const char *b)
