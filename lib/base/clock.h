@@ -7,33 +7,32 @@
 /* The clock of durations and deadlines. It is not affected when the time of day is set, and has the
  * same origin for all processes of a machine. */
 
-/* Returns its time in seconds. */
-static inline double clock_s(void)
+static inline double clock_read_s(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Returns its time in seconds. */
+static inline double clock_s(void)
+{
+    return clock_read_s(CLOCK_MONOTONIC);
 }
 
 /* Returns the seconds of a clock that no time service corrects. The kernel's log uses such a clock;
  * after months it differs from clock_s() by minutes. */
 static inline double clock_raw_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return clock_read_s(CLOCK_MONOTONIC_RAW);
 }
 
 /* Returns the processor time of this thread in seconds, which other work of the machine does not
  * increase. */
 static inline double clock_thread_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return clock_read_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Returns the time of clock_s() in whole milliseconds. */
@@ -49,19 +48,13 @@ static inline long clock_ms(void)
  * of nodes. */
 static inline double clock_epoch_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return clock_read_s(CLOCK_REALTIME);
 }
 
 /* Returns the seconds since this node's boot. */
 static inline double clock_up_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return clock_read_s(CLOCK_BOOTTIME);
 }
 
 #endif
