@@ -3,10 +3,11 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/json_text.h"
 #include "lib/base/memory_stream.h"
 
@@ -33,10 +34,7 @@ static void field_number(FILE *line, const char *key, double value)
 
 double record_now_s(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
+    return (double)(int64_t)(1e3 * clock_epoch_s()) / 1e3;
 }
 
 void record_report(const struct record_sink *sink, struct record record, const char *message, ...)
@@ -112,7 +110,7 @@ bool record_lacks_rank(const struct record *record)
 
 int record_write(FILE *stream, const struct record *record)
 {
-    const char *run = record->run ? record->run : getenv("MUSTER_RUN");
+    struct record whole = *record;
     char *text = NULL;
     size_t size = 0;
     FILE *line = memory_stream(&text, &size);
@@ -120,37 +118,19 @@ int record_write(FILE *stream, const struct record *record)
 
     if (!line)
         return -1;
+    if (!whole.run)
+        whole.run = getenv("MUSTER_RUN");
+    if (isnan(whole.time))
+        whole.time = record_now_s();
+    whole.code_name = record_code_name(record);
+    whole.remediation = record_remediation(record);
     fputc('{', line);
-    field_string(line, "run", run);
-    field_number(line, "time", isnan(record->time) ? record_now_s() : record->time);
-    field_string(line, "suite", record->suite);
-    field_string(line, "test", record->test);
-    field_string(line, "metric", record->metric);
-    field_string(line, "node", record->node);
-    field_string(line, "part", record->part);
-    field_string(line, "peer", record->peer);
-    field_number(line, "value", record->value);
-    field_string(line, "unit", record->unit);
-    if (record->samples)
-        field_number(line, "samples", record->samples);
-    field_number(line, "low", record->low);
-    field_number(line, "high", record->high);
-    field_number(line, "lowest", record->lowest);
-    field_number(line, "outliers", record->outliers);
-    field_string(line, "stopped", record->stopped);
-    field_number(line, "limit", record->limit);
-    field_string(line, "limit_source", record->limit_source);
-    field_number(line, "confidence", record->confidence);
-    field_number(line, "shared", record->shared);
-    field_number(line, "round", record->round);
-    field_number(line, "stalled", record->stalled);
-    field_number(line, "job", record->job);
-    field_number(line, "user", record->user);
-    if (record->verdict != VERDICT_NONE)
-        field_string(line, "verdict", verdict_name(record->verdict));
-    field_string(line, "code", record_code_name(record));
-    field_string(line, "remediation", record_remediation(record));
-    field_string(line, "message", record->message);
+#define TEXT(key, member) field_string(line, key, whole.member);
+#define NUMBER(key, member) field_number(line, key, whole.member);
+#define SAMPLES(key, member) field_number(line, key, whole.member ? whole.member : NAN);
+#define VERDICT(key, member)                                                                       \
+    field_string(line, key, whole.member == VERDICT_NONE ? "" : verdict_name(whole.member));
+    RECORD_MEMBERS(TEXT, NUMBER, SAMPLES, VERDICT)
     fputs("}\n", line);
     if (fclose(line) == 0 && fwrite(text, 1, size, stream) == size && fflush(stream) == 0)
         result = 0;

@@ -41,12 +41,40 @@ struct record {
  * error that begin with this. muster certify shows them. */
 #define RECORD_PROGRESS "muster-progress: "
 
-#define RECORD_ABSENT                                                                              \
-    .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),               \
-    .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),        \
-    .confidence = __builtin_nan(""), .shared = __builtin_nan(""), .round = __builtin_nan(""),      \
-    .stalled = __builtin_nan(""), .job = __builtin_nan(""), .user = __builtin_nan(""),             \
-    .time = __builtin_nan("")
+/* The members by their keys, in the order in which they are written. */
+#define RECORD_MEMBERS(TEXT, NUMBER, SAMPLES, VERDICT)                                             \
+    TEXT("run", run)                                                                               \
+    NUMBER("time", time)                                                                           \
+    TEXT("suite", suite)                                                                           \
+    TEXT("test", test)                                                                             \
+    TEXT("metric", metric)                                                                         \
+    TEXT("node", node)                                                                             \
+    TEXT("part", part)                                                                             \
+    TEXT("peer", peer)                                                                             \
+    NUMBER("value", value)                                                                         \
+    TEXT("unit", unit)                                                                             \
+    SAMPLES("samples", samples)                                                                    \
+    NUMBER("low", low)                                                                             \
+    NUMBER("high", high)                                                                           \
+    NUMBER("lowest", lowest)                                                                       \
+    NUMBER("outliers", outliers)                                                                   \
+    TEXT("stopped", stopped)                                                                       \
+    NUMBER("limit", limit)                                                                         \
+    TEXT("limit_source", limit_source)                                                             \
+    NUMBER("confidence", confidence)                                                               \
+    NUMBER("shared", shared)                                                                       \
+    NUMBER("round", round)                                                                         \
+    NUMBER("stalled", stalled)                                                                     \
+    NUMBER("job", job)                                                                             \
+    NUMBER("user", user)                                                                           \
+    VERDICT("verdict", verdict)                                                                    \
+    TEXT("code", code_name)                                                                        \
+    TEXT("remediation", remediation)                                                               \
+    TEXT("message", message)
+
+#define RECORD_NONE(key, member)
+#define RECORD_NAN(key, member) .member = __builtin_nan(""),
+#define RECORD_ABSENT RECORD_MEMBERS(RECORD_NONE, RECORD_NAN, RECORD_NONE, RECORD_NONE)
 #define RECORD_INIT                                                                                \
     {                                                                                              \
         RECORD_ABSENT                                                                              \
@@ -57,7 +85,7 @@ struct record {
     ({                                                                                             \
         _Pragma("GCC diagnostic push")                                                             \
             _Pragma("GCC diagnostic ignored \"-Woverride-init\"") struct record made_ = {          \
-                RECORD_ABSENT, __VA_ARGS__};                                                       \
+                RECORD_ABSENT __VA_ARGS__};                                                        \
         _Pragma("GCC diagnostic pop") made_;                                                       \
     })
 

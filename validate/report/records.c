@@ -19,39 +19,12 @@ struct member {
     const char *key;
     size_t offset;
 };
+#define MEMBER(key, member) {key, offsetof(struct record, member)},
 static const struct member strings[] = {
-    {"run", offsetof(struct record, run)},
-    {"suite", offsetof(struct record, suite)},
-    {"test", offsetof(struct record, test)},
-    {"metric", offsetof(struct record, metric)},
-    {"node", offsetof(struct record, node)},
-    {"part", offsetof(struct record, part)},
-    {"peer", offsetof(struct record, peer)},
-    {"unit", offsetof(struct record, unit)},
-    {"limit_source", offsetof(struct record, limit_source)},
-    {"message", offsetof(struct record, message)},
-    {"stopped", offsetof(struct record, stopped)},
-    {"code", offsetof(struct record, code_name)},
-    {"remediation", offsetof(struct record, remediation)},
-};
-enum { STRINGS = sizeof strings / sizeof *strings };
-
+    RECORD_MEMBERS(MEMBER, RECORD_NONE, RECORD_NONE, RECORD_NONE)};
 static const struct member numbers[] = {
-    {"time", offsetof(struct record, time)},
-    {"value", offsetof(struct record, value)},
-    {"low", offsetof(struct record, low)},
-    {"high", offsetof(struct record, high)},
-    {"limit", offsetof(struct record, limit)},
-    {"lowest", offsetof(struct record, lowest)},
-    {"outliers", offsetof(struct record, outliers)},
-    {"confidence", offsetof(struct record, confidence)},
-    {"shared", offsetof(struct record, shared)},
-    {"round", offsetof(struct record, round)},
-    {"stalled", offsetof(struct record, stalled)},
-    {"job", offsetof(struct record, job)},
-    {"user", offsetof(struct record, user)},
-};
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    RECORD_MEMBERS(RECORD_NONE, MEMBER, RECORD_NONE, RECORD_NONE)};
+enum { STRINGS = sizeof strings / sizeof *strings, NUMBERS = sizeof numbers / sizeof *numbers };
 
 /* The head of a packed record: its length in bytes, bit masks of the strings and numbers that
  * follow (a number as float if that is exact, else as double), and the other members. */
