@@ -12,23 +12,6 @@
 
 /* ---------------------------------------------------------------- the driver's files */
 
-/* Returns the number of names in a directory that are the prefix and a number. */
-static int count_numbered(const char *root, const char *prefix, const char *directory)
-{
-    char **names;
-    size_t count = sysfs_names(root, &names, "%s", directory);
-    int found = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *digits = names[i] + strlen(prefix);
-
-        found += strncmp(names[i], prefix, strlen(prefix)) == 0 && *digits != '\0' &&
-                 digits[strspn(digits, "0123456789")] == '\0';
-    }
-    sysfs_names_free(names, count);
-    return found;
-}
-
 /* A tile is device/tileN with the driver xe, and drm/cardN/gt/gtN with i915 (as in Intel's
  * compute-runtime, ioctl_helper_xe.cpp and ioctl_helper_i915.cpp). */
 static void read_gpu(const char *root, const char *device, struct gpu *gpu)
@@ -37,10 +20,10 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     size_t count = sysfs_names(root, &names, "%s/drm", device);
 
     gpu_read_render_file(root, device, gpu);
-    gpu->tile_count = count_numbered(root, "tile", device);
+    gpu->tile_count = (int)gpu_count_numbered(root, "tile", device);
     for (size_t i = 0; i < count && gpu->tile_count == 0; i++)
         if (strncmp(names[i], "card", 4) == 0 && FITS(directory, "%s/drm/%s/gt", device, names[i]))
-            gpu->tile_count = count_numbered(root, "gt", directory);
+            gpu->tile_count = (int)gpu_count_numbered(root, "gt", directory);
     sysfs_names_free(names, count);
 }
 

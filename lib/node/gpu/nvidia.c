@@ -7,7 +7,9 @@
 
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
+#include "lib/node/gpu/files.h"
 #include "lib/node/gpu/mig.h"
+#include "lib/node/inventory-parts.h"
 
 /* The driver's files: NVIDIA's README, chapter "Using the /proc file system interface". */
 
@@ -41,55 +43,30 @@ static void read_key(const char *text, const char *key, char *value, size_t size
         snprintf(value, size, "%.*s", (int)strcspn(found, "\r\n"), found);
 }
 
-/* Returns the number of entries with this prefix in directory ("gi7"), or with count_below the sum
- * of its results for them. */
-static size_t count_entries(const char *root, const char *directory, const char *prefix,
-                            size_t (*count_below)(const char *root, const char *path))
-{
-    char **names, path[256];
-    size_t count = sysfs_names(root, &names, "%s", directory), found = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(names[i], prefix, strlen(prefix)) != 0)
-            continue;
-        snprintf(path, sizeof path, "%.120s/%.60s", directory, names[i]);
-        found += count_below ? count_below(root, path) : 1;
-    }
-    sysfs_names_free(names, count);
-    return found;
-}
-
-/* Returns whether the GPU is divided into GPU instances, which are directories "gi7" in its
- * directory mig (NVIDIA's MIG User Guide, "/proc based nvidia-capabilities"). */
-static bool has_mig_instances(const char *root, long minor)
-{
-    char directory[64];
-
-    snprintf(directory, sizeof directory, "proc/driver/nvidia/capabilities/gpu%ld/mig", minor);
-    return count_entries(root, directory, "gi", NULL) > 0;
-}
-
-static size_t count_compute_instances(const char *root, const char *instance)
-{
-    return count_entries(root, instance, "ci", NULL);
-}
-
-static size_t count_of_gpu(const char *root, const char *gpu)
-{
-    char mig[256];
-
-    snprintf(mig, sizeof mig, "%.240s/mig", gpu);
-    return count_entries(root, mig, "gi", count_compute_instances);
-}
+/* A GPU that is divided has directories of GPU instances, "gi7", with directories of their compute
+ * instances, "ci0" (NVIDIA's MIG User Guide, "/proc based nvidia-capabilities"). */
+#define CAPABILITIES "proc/driver/nvidia/capabilities"
 
 size_t mig_instances_count(const char *root)
 {
-    return count_entries(root, "proc/driver/nvidia/capabilities", "gpu", count_of_gpu);
+    char **gpus, **instances, directory[SYSFS_PATH];
+    size_t gpu_count = sysfs_names(root, &gpus, CAPABILITIES), found = 0;
+
+    for (size_t i = 0; i < gpu_count; i++) {
+        size_t count = sysfs_names(root, &instances, CAPABILITIES "/%s/mig", gpus[i]);
+
+        for (size_t k = 0; k < count; k++)
+            if (FITS(directory, CAPABILITIES "/%s/mig/%s", gpus[i], instances[k]))
+                found += gpu_count_numbered(root, "ci", directory);
+        sysfs_names_free(instances, count);
+    }
+    sysfs_names_free(gpus, gpu_count);
+    return found;
 }
 
 static void read_gpu(const char *root, const char *device, struct gpu *gpu)
 {
-    char minor[16] = "", excluded[8] = "";
+    char minor[16] = "", excluded[8] = "", mig[64];
     char *text =
         sysfs_file(root, 16384, "proc/driver/nvidia/gpus/%s/information", gpu->location.pci);
 
@@ -110,7 +87,8 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     if (minor[0] >= '0' && minor[0] <= '9') {
         snprintf(gpu->device_file, sizeof gpu->device_file, "/dev/nvidia%ld",
                  strtol(minor, NULL, 10));
-        gpu->is_partitioned = has_mig_instances(root, strtol(minor, NULL, 10));
+        snprintf(mig, sizeof mig, CAPABILITIES "/gpu%ld/mig", strtol(minor, NULL, 10));
+        gpu->is_partitioned = gpu_count_numbered(root, "gi", mig) > 0;
     }
     free(text);
 }
