@@ -295,12 +295,6 @@ static char *trim(char *text)
     return text;
 }
 
-static bool is_repeatable(const struct conf_key *key)
-{
-    return key->kind == KIND_ISLAND || key->kind == KIND_VARIABLE || key->kind == KIND_SETTINGS ||
-           key->kind == KIND_REPORT || key->kind == KIND_KERNEL;
-}
-
 /* Reads one line without its end. seen: for each key the line that set it, or 0. */
 static int read_line(struct conf *conf, char *line, unsigned number, unsigned *seen,
                      struct error *err)
@@ -328,7 +322,7 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
         i++;
     if (i == KEY_COUNT)
         return may_be_unknown ? 0 : unknown_key(name, err);
-    if (seen[i] && !is_repeatable(&keys[i]))
+    if (seen[i] && !conf_value_is_repeatable(&keys[i]))
         return error_set(err, "%s: found a second time, first in line %u", keys[i].name, seen[i]);
     seen[i] = number;
     /* a list replaces its default, as every other value does */

@@ -77,8 +77,6 @@ int conf_kernel_set(struct conf *conf, const char *value, unsigned line, struct 
 {
     struct kernel_rule rule = {.line = line};
 
-    if (*value == '\0')
-        return 0;
     if (rule_parse(value, &rule, err) != 0)
         return -1;
     for (size_t i = 0; i < conf->kernel_rule_count; i++)

@@ -33,8 +33,6 @@ int conf_report_set(struct conf *conf, const char *value, struct error *err)
     const char *colon = strchr(value, ':');
     size_t i = 0;
 
-    if (*value == '\0')
-        return 0;
     while (i < FORMATS && (!colon || strlen(formats[i]) != (size_t)(colon - value) ||
                            strncmp(value, formats[i], strlen(formats[i])) != 0))
         i++;

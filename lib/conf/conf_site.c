@@ -159,17 +159,13 @@ int conf_island_set(struct conf *conf, const char *value, unsigned line, struct 
     struct island *island;
     struct words words;
 
-    if (*value == '\0')
-        return 0;
     if (split(value, &words, err) != 0)
         return -1;
     island = line_add((void **)&conf->islands, &conf->island_count, sizeof *island, "Island", err);
     if (island == NULL)
         return -1;
     island->line = line;
-    if (island_read(&words, island, err) != 0)
-        return -1;
-    return check_island(conf, island, err);
+    return island_read(&words, island, err) != 0 ? -1 : check_island(conf, island, err);
 }
 
 int conf_islands_print(const struct conf *conf, FILE *stream)
@@ -308,8 +304,6 @@ int conf_variable_set(struct conf *conf, const char *value, unsigned number, str
     struct variable_line *line;
     struct words words;
 
-    if (*value == '\0')
-        return 0;
     if (split(value, &words, err) != 0)
         return -1;
     line =

@@ -25,13 +25,13 @@ enum conf_kind {
     KIND_PERCENT,    /* double */
     KIND_DECIMAL,    /* double */
     KIND_POLICY,     /* enum conf_policy */
-    KIND_ISLAND,     /* one of islands; repeatable */
-    KIND_VARIABLE,   /* one of variables; repeatable */
-    KIND_REPORT,     /* one of reports; repeatable, may be empty */
-    KIND_KERNEL,     /* one of kernel_rules; repeatable, may be empty */
     KIND_PREFLIGHT,  /* enum conf_preflight */
     KIND_COMPARE,    /* unsigned, enum conf_compare */
-    KIND_SETTINGS,   /* one of netif_lines; repeatable, may be empty */
+    KIND_ISLAND,     /* from here on, keys may have any number of lines; one of islands */
+    KIND_VARIABLE,   /* one of variables */
+    KIND_REPORT,     /* one of reports */
+    KIND_KERNEL,     /* one of kernel_rules */
+    KIND_SETTINGS,   /* one of netif_lines */
 };
 
 struct conf_key {
@@ -48,12 +48,14 @@ struct conf_key {
 enum { CONF_LINE = 4096, CONF_ALLOWED = 400 }; /* bytes of a line, of conf_value_allowed() */
 
 /* Sets the key's field in conf to value, or adds value if the key is repeatable. line: of the file.
- * A list must be empty before. Returns 0, or -1 with err "found ..., allowed ...". */
+ * A list must be empty before; an empty value of a repeatable key adds nothing. Returns 0, or -1
+ * with err "found ..., allowed ...". */
 int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value, unsigned line,
                    struct error *err);
 
-/* Returns whether the key's field is a struct hostlist. */
+/* Return whether the key's field is a struct hostlist, and whether the key is repeatable. */
 bool conf_value_is_list(const struct conf_key *key);
+bool conf_value_is_repeatable(const struct conf_key *key);
 
 /* Writes the key's field as a text that conf_value_set() accepts. Returns 0, or -1 if memory is
  * out. */
@@ -62,7 +64,7 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
 /* Formats the allowed values of a key, for messages and comments. */
 void conf_value_allowed(const struct conf_key *key, char *text, size_t size);
 
-/* The repeatable keys (conf_site.c). An empty value adds nothing. */
+/* The repeatable keys (conf_site.c). */
 int conf_island_set(struct conf *conf, const char *value, unsigned line, struct error *err);
 int conf_variable_set(struct conf *conf, const char *value, unsigned line, struct error *err);
 /* Print all lines of a key: "Key=VALUE" each, but the first without "Key=", which is printed

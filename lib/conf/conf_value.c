@@ -147,6 +147,11 @@ bool conf_value_is_list(const struct conf_key *key)
     return key->kind == KIND_INTERFACES || key->kind == KIND_PATHS || key->kind == KIND_SERVICES;
 }
 
+bool conf_value_is_repeatable(const struct conf_key *key)
+{
+    return key->kind >= KIND_ISLAND;
+}
+
 static bool is_list_item(enum conf_kind kind, const char *item)
 {
     switch (kind) {
@@ -310,8 +315,6 @@ static int add_settings(struct conf *conf, const char *value, unsigned number, s
 {
     struct netif_line *line = &conf->netif_lines[conf->netif_line_count];
 
-    if (!*value)
-        return 0;
     if (conf->netif_line_count == NETIF_LINES)
         return error_set(err, "found more than %d lines, allowed %d", NETIF_LINES, NETIF_LINES);
     if (netif_line_parse(value, line, err) != 0)
@@ -342,6 +345,8 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     void *field = (char *)conf + key->offset;
     double number = 0;
 
+    if (!*value && conf_value_is_repeatable(key))
+        return 0;
     switch (key->kind) {
     case KIND_INTERFACE:
         return set_text(key, value, !*value || is_interface_name(value), field, err);
