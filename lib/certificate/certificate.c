@@ -180,18 +180,12 @@ struct lines {
 
 static bool next_line(struct lines *lines)
 {
-    const char *end = strchr(lines->next, '\n');
-
-    if (!end) {
-        lines->line = lines->next;
-        lines->length = strlen(lines->next);
-        lines->number++;
-        return false;
-    }
     lines->line = lines->next;
-    lines->length = (size_t)(end - lines->next);
-    lines->next = end + 1;
+    lines->length = strcspn(lines->line, "\n");
     lines->number++;
+    if (lines->line[lines->length] != '\n')
+        return false;
+    lines->next = lines->line + lines->length + 1;
     return true;
 }
 
@@ -227,10 +221,8 @@ static int parse_words(struct lines *lines, struct certificate *certificate, str
         value = value_of(lines, prefix);
         if (!value && words[i].is_optional)
             continue;
-        if (!value)
-            return set_unexpected(lines, expected, err);
         length = lines->length - strlen(prefix);
-        if (length >= words[i].size || !is_word(value, length))
+        if (!value || length >= words[i].size || !is_word(value, length))
             return set_unexpected(lines, expected, err);
         memcpy((char *)certificate + words[i].offset, value, length);
         if (!next_line(lines))
