@@ -74,7 +74,7 @@ static void nic_line(FILE *stream, const struct nic *nic, const struct conf *con
         labelled("mac", nic->mac, mac, sizeof mac);
     line(stream, "nic %s: %s %s%s mtu %ld%s %s", nic->name, nic->driver[0] ? nic->driver : "-",
          nic->location.pci[0] ? nic->location.pci : "-", speed, mtu_bytes, mac,
-         is_brought_up || (nic->is_up && nic->has_carrier) ? "up" : "down");
+         is_brought_up || nic_has_link(nic) ? "up" : "down");
 }
 
 static void rdma_line(FILE *stream, const struct rdma_port *port, const struct conf *conf)

@@ -193,14 +193,6 @@ static void report_visible(const struct stepcheck_facts *facts,
 
 /* ---------------------------------------------------------------- checks */
 
-static bool has_vendor(const struct inventory *inventory, enum gpu_vendor vendor)
-{
-    for (size_t i = 0; i < inventory->gpu_count; i++)
-        if (inventory->gpus[i].vendor == vendor)
-            return true;
-    return false;
-}
-
 static bool report_common_file(const struct stepcheck_facts *facts,
                                const struct gpu_common_file *file, char text[STEPCHECK_TEXT])
 {
@@ -218,7 +210,7 @@ static void report_common_files(const struct stepcheck_facts *facts, char text[S
     for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++) {
         const struct gpu_vendor_info *info = gpu_vendor_info((enum gpu_vendor)vendor);
 
-        if (!has_vendor(facts->inventory, (enum gpu_vendor)vendor))
+        if (!inventory_has_gpu(facts->inventory, (enum gpu_vendor)vendor))
             continue;
         for (const struct gpu_common_file *file = info->common_files; file->path; file++)
             if (report_common_file(facts, file, text))

@@ -74,22 +74,17 @@ static void match_all(struct matching *matching)
         augment(matching, i);
 }
 
-/* Compares PCI addresses, which are hexadecimal; a domain may have more than four digits. A
- * location without an address is last. */
+/* A location without an address is last. */
 static int compare_locations(const struct location *a, const struct location *b)
 {
-    size_t length = strlen(a->pci), other = strlen(b->pci);
-
-    if (length == 0 || other == 0)
-        return (length == 0) - (other == 0);
-    return length != other ? (length < other ? -1 : 1) : strcmp(a->pci, b->pci);
+    if (!a->pci[0] || !b->pci[0])
+        return !a->pci[0] - !b->pci[0];
+    return location_compare(a->pci, b->pci);
 }
 
 static int compare_rails(const struct rail *a, const struct rail *b)
 {
-    const struct location *one = a->port ? &a->port->location : &a->nic->location,
-                          *other = b->port ? &b->port->location : &b->nic->location;
-    int order = compare_locations(one, other);
+    int order = compare_locations(rail_location(a), rail_location(b));
 
     return order ? order : sysfs_compare(a->name, b->name);
 }

@@ -120,14 +120,6 @@ static int is_farther(struct distance a, struct distance b)
     return a.level == AFFINITY_PXB && a.common < b.common;
 }
 
-/* Returns the location of the rail's device. A bond has none of its own. */
-static const struct location *rail_location(const struct rail *rail)
-{
-    if (rail->port && rail->port->location.pci[0])
-        return &rail->port->location;
-    return rail->nic ? &rail->nic->location : &rail->port->location;
-}
-
 /* Calls visit for the rail's location, or for the location of each member of a bond. Returns the
  * farthest result; it is coarse if one result is. */
 static struct distance farthest(const struct inventory *inventory, const struct rail *rail,

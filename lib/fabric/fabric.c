@@ -174,9 +174,7 @@ static void note_unused(struct fabric *fabric)
 /* Returns whether there is no host bridge between rail and GPU. */
 static bool is_beside(const struct rail *rail, const struct gpu *gpu)
 {
-    const struct location *location = rail->port ? &rail->port->location : &rail->nic->location;
-
-    return affinity_between(location, &gpu->location) <= AFFINITY_PXB;
+    return affinity_between(rail_location(rail), &gpu->location) <= AFFINITY_PXB;
 }
 
 static bool is_beside_gpu(const struct inventory *inventory, const struct rail *rail)

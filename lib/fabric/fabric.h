@@ -45,6 +45,9 @@ int rail_ucx_gid_index(const struct rail *rail);
 /* Returns whether the rail's link can carry data now (carrier and IFF_UP, or an ACTIVE port). */
 int rail_is_up(const struct rail *rail);
 
+/* Returns the location of the rail's device. A bond has none of its own. */
+const struct location *rail_location(const struct rail *rail);
+
 /* Returns whether the rail is a virtual function of its NIC. */
 bool rail_is_virtual(const struct rail *rail);
 

@@ -8,7 +8,14 @@ int rail_is_up(const struct rail *rail)
 {
     if (rail->port)
         return strcmp(rail->port->state, "ACTIVE") == 0;
-    return rail->nic && rail->nic->is_up && rail->nic->has_carrier;
+    return rail->nic && nic_has_link(rail->nic);
+}
+
+const struct location *rail_location(const struct rail *rail)
+{
+    if (rail->port && rail->port->location.pci[0])
+        return &rail->port->location;
+    return rail->nic ? &rail->nic->location : &rail->port->location;
 }
 
 bool rail_is_virtual(const struct rail *rail)

@@ -80,7 +80,7 @@ bool rail_is_expected_up(const struct conf *conf, const struct rail *rails, size
 
 static bool has_link(const struct rail *rail)
 {
-    return rail_is_up(rail) && rail->nic && rail->nic->is_up && rail->nic->has_carrier;
+    return rail_is_up(rail) && rail->nic && nic_has_link(rail->nic);
 }
 
 /* Returns whether the link was up since boot and is lost, though the interface is set up. */
@@ -89,16 +89,11 @@ static bool has_lost_link(const struct rail *rail)
     return rail->nic->is_up && !rail->nic->has_carrier && rail->nic->carrier_ups > 0;
 }
 
-static bool is_in_use(const struct nic *nic)
-{
-    return nic && nic->is_up && nic->has_carrier && nic->address_count > 0;
-}
-
 static bool is_unused(const struct inventory *inventory, const struct conf *conf,
                       const struct nic *management, const struct rail *rails, size_t count,
                       const struct rail *rail)
 {
-    bool has_other = is_in_use(management);
+    bool has_other = management && nic_has_sockets(management);
 
     if (rail->class == FABRIC_INFINIBAND)
         return (!conf || conf_nominal_mbps(conf, rail->name) < 0) &&
@@ -107,7 +102,7 @@ static bool is_unused(const struct inventory *inventory, const struct conf *conf
         rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
         return false;
     for (size_t i = 0; i < count; i++)
-        has_other |= rail_is_up(&rails[i]) && is_in_use(rails[i].nic);
+        has_other |= rail_is_up(&rails[i]) && rails[i].nic && nic_has_sockets(rails[i].nic);
     return has_other && rail->nic && !has_link(rail) && !has_lost_link(rail) &&
            !is_configured(inventory, conf, rail);
 }

@@ -99,6 +99,24 @@ const struct nic *inventory_nic(const struct inventory *inventory, const char *n
     return NULL;
 }
 
+bool nic_has_link(const struct nic *nic)
+{
+    return nic->is_up && nic->has_carrier;
+}
+
+bool nic_has_sockets(const struct nic *nic)
+{
+    return nic_has_link(nic) && nic->address_count > 0;
+}
+
+bool inventory_has_gpu(const struct inventory *inventory, enum gpu_vendor vendor)
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == vendor)
+            return true;
+    return false;
+}
+
 long inventory_gpu_at(const struct inventory *inventory, const char *pci)
 {
     for (size_t i = 0; i < inventory->gpu_count; i++)
@@ -130,14 +148,8 @@ const char *link_layer_name(enum link_layer layer)
 
 const char *gid_type_name(enum gid_type type)
 {
-    switch (type) {
-    case GID_IB:
-        return "IB";
-    case GID_ROCE_V1:
-        return "RoCE v1";
-    case GID_ROCE_V2:
-        return "RoCE v2";
-    default:
-        return "unknown";
-    }
+    return type == GID_IB        ? "IB"
+           : type == GID_ROCE_V1 ? "RoCE v1"
+           : type == GID_ROCE_V2 ? "RoCE v2"
+                                 : "unknown";
 }

@@ -42,6 +42,9 @@ struct location {
 double location_speed_limit(const struct location *location);
 int location_width_limit(const struct location *location);
 
+/* Compares two PCI addresses, which are hexadecimal; the domain may have more than four digits. */
+int location_compare(const char *pci, const char *other);
+
 /* Returns whether two PCI addresses are of one device: they differ in the function at most. */
 bool location_is_same_device(const char *pci, const char *other);
 
@@ -161,6 +164,13 @@ void inventory_free(struct inventory *inventory);
 
 /* Returns the NIC with this name, or NULL. */
 const struct nic *inventory_nic(const struct inventory *inventory, const char *name);
+
+/* Return whether the NIC is up and has a carrier, and whether sockets can use it now, as it also
+ * has an address. */
+bool nic_has_link(const struct nic *nic);
+bool nic_has_sockets(const struct nic *nic);
+
+bool inventory_has_gpu(const struct inventory *inventory, enum gpu_vendor vendor);
 
 /* Returns the index of the GPU at this PCI address, or -1. AMD's older drivers write the number of
  * a partition in place of the function (kfd_topology.c): then it is the GPU of the same device. */

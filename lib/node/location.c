@@ -129,6 +129,13 @@ int location_width_limit(const struct location *location)
                : location->link_width_max;
 }
 
+int location_compare(const char *pci, const char *other)
+{
+    size_t length = strlen(pci), other_length = strlen(other);
+
+    return length != other_length ? (length < other_length ? -1 : 1) : strcmp(pci, other);
+}
+
 bool location_is_same_device(const char *pci, const char *other)
 {
     size_t length = strcspn(pci, ".");

@@ -51,11 +51,6 @@ static double speed_now(const struct rail *rail)
     return rail->nic->speed_mbps;
 }
 
-static const struct location *location_of(const struct rail *rail)
-{
-    return rail->port ? &rail->port->location : &rail->nic->location;
-}
-
 static const char *driver_of(const struct rail *rail)
 {
     return rail->port ? rail->port->driver : rail->nic->driver;
@@ -86,11 +81,11 @@ static int check_link(struct context *context)
                        nic->name, find_prolog_line(context, NETIF_UP, NULL)->line);
         return 0;
     }
-    if (rail->port && !rail->port->state[0] && (!nic || (nic->is_up && nic->has_carrier))) {
+    if (rail->port && !rail->port->state[0] && (!nic || nic_has_link(nic))) {
         record_problem(context, VERDICT_UNKNOWN, "cannot read the state of %s", rail->name);
         return 0;
     }
-    if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
+    if (rail_is_up(rail) && (!nic || nic_has_link(nic)))
         return 1;
     rail_why_down(rail, why, sizeof why);
     record_as(context, unusable_record(context, FAULT_LINK_DOWN), "%s", why);
@@ -262,7 +257,7 @@ static void check_members(struct context *context)
     for (size_t i = 0; i < inventory->nic_count; i++) {
         const struct nic *nic = &inventory->nics[i];
 
-        if (strcmp(nic->master, bond->name) == 0 && !(nic->is_up && nic->has_carrier))
+        if (strcmp(nic->master, bond->name) == 0 && !nic_has_link(nic))
             record_problem(context, VERDICT_WARN,
                            "%s of %s %s, so %s runs on the others; check cable or switch port",
                            nic->name, bond->name, nic->is_up ? "has no carrier" : "is down",
@@ -272,7 +267,7 @@ static void check_members(struct context *context)
 
 static void check_pcie(struct context *context)
 {
-    const struct location *location = location_of(context->rail);
+    const struct location *location = rail_location(context->rail);
     double speed_limit = location_speed_limit(location);
     int width_limit = location_width_limit(location);
 

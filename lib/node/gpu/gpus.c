@@ -62,13 +62,9 @@ static void read_drivers(const char *root, struct inventory *inventory)
     }
 }
 
-/* Compares PCI addresses, which are hexadecimal; the domain may have more than four digits. */
 static int compare_pci(const void *a, const void *b)
 {
-    const char *one = *(char *const *)a, *other = *(char *const *)b;
-    size_t length = strlen(one), other_length = strlen(other);
-
-    return length != other_length ? (length < other_length ? -1 : 1) : strcmp(one, other);
+    return location_compare(*(char *const *)a, *(char *const *)b);
 }
 
 int gpus_read(const char *root, struct inventory *inventory, struct error *err)

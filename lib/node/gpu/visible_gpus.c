@@ -32,12 +32,10 @@ void visible_gpus_read(const struct inventory *inventory, gpu_getenv_fn *getenv_
     memset(visible, 0, sizeof *visible);
     for (int i = GPU_OTHER + 1; i < GPU_VENDORS; i++) {
         enum gpu_vendor vendor = (enum gpu_vendor)i;
-        bool is_here = false, is_known;
+        bool is_known;
         size_t openable;
 
-        for (size_t j = 0; j < inventory->gpu_count; j++)
-            is_here = is_here || inventory->gpus[j].vendor == vendor;
-        if (!is_here)
+        if (!inventory_has_gpu(inventory, vendor))
             continue;
         choice =
             (struct gpu_choice){.inventory = inventory, .getenv_fn = getenv_fn, .context = context};

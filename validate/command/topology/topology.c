@@ -33,12 +33,9 @@ static const struct rail *rail_of(const struct view *view, size_t device)
 
 static const struct location *location_of(const struct view *view, size_t device)
 {
-    const struct rail *rail;
-
     if (is_gpu(view, device))
         return &view->node_view->inventory->gpus[device].location;
-    rail = rail_of(view, device);
-    return rail->port ? &rail->port->location : &rail->nic->location;
+    return rail_location(rail_of(view, device));
 }
 
 enum { NAME = 80 };

@@ -119,12 +119,10 @@ static bool rail_read(const struct rail *rail, struct counters *counters)
 
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count)
 {
-    const char *pci = rail->port ? rail->port->location.pci : rail->nic->location.pci;
-
     *can_count = rail_read(rail, counters);
     if (rail->nic)
         read_pauses(rail->nic->name, counters);
-    counters_read_pci("", pci, counters);
+    counters_read_pci("", rail_location(rail)->pci, counters);
     counters_read_tcp("", counters);
 }
 
