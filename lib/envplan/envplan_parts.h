@@ -65,6 +65,9 @@ extern const size_t envplan_rule_count;
 
 /* ---- which of the node's rails (envplan_rails.c) */
 
+/* Sets rails to the indexes of the rails that are up. Returns their number. */
+size_t envplan_up_rails(const struct envplan_view *view, size_t *rails);
+
 /* Sets rails to the indexes of the rails for this task's data that are up: the rails nearest to its
  * GPUs, the rails of its socket if it has no GPU, or all. rails has room for INVENTORY_NICS.
  * *is_nearest is false for all rails. why: the GPUs or the socket, or why all rails are chosen.

@@ -8,7 +8,7 @@
 
 #include "lib/base/text.h"
 
-static size_t all_rails(const struct envplan_view *view, size_t *rails)
+size_t envplan_up_rails(const struct envplan_view *view, size_t *rails)
 {
     const struct fabric *fabric = &view->node->fabric;
     size_t count = 0;
@@ -214,7 +214,7 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
         count = socket_rails(view, rails);
         if (count == 0 ||
             (!view->node->conf->routed_rails && !rails_share_network(view, why, why_size)))
-            return all_rails(view, rails);
+            return envplan_up_rails(view, rails);
         print_numa_nodes(view->task->numa_nodes, names, sizeof names);
         snprintf(why, why_size, "of the socket that the task is bound to (%s)", names);
         *is_nearest = true;
@@ -224,20 +224,14 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
     if (count == 0) {
         snprintf(why, why_size,
                  "all rails, because no PCI path or NUMA node shows which are nearest; %s", source);
-        return all_rails(view, rails);
+        return envplan_up_rails(view, rails);
     }
     if (!view->node->conf->routed_rails && !rails_share_network(view, why, why_size))
-        return all_rails(view, rails);
+        return envplan_up_rails(view, rails);
     print_gpus(view, gpus, gpu_count, names, sizeof names);
     snprintf(why, why_size, "nearest to %s; %s", names, source);
     *is_nearest = true;
     return count;
-}
-
-/* Returns whether the interface can carry a socket's data now. */
-static bool has_sockets(const struct nic *nic)
-{
-    return nic->is_up && nic->has_carrier && nic->address_count > 0;
 }
 
 size_t envplan_sockets(const struct envplan_view *view, const size_t *rails, size_t rail_count,
@@ -251,7 +245,7 @@ size_t envplan_sockets(const struct envplan_view *view, const size_t *rails, siz
 
         for (size_t j = 0; j < count; j++)
             is_double = is_double || nics[j] == nic;
-        if (!is_double && has_sockets(nic))
+        if (!is_double && nic_has_sockets(nic))
             nics[count++] = nic;
     }
     return count;

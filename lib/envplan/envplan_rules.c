@@ -44,7 +44,7 @@ static size_t host_sockets(const struct envplan_view *view, const struct nic **n
         const struct nic *nic = &inventory->nics[i];
 
         if (nic != view->node->fabric.management && nic->is_physical && !is_gaudi_nic(nic) &&
-            nic->is_up && nic->has_carrier && nic->address_count > 0)
+            nic_has_sockets(nic))
             nics[count++] = nic;
     }
     return count;
@@ -91,8 +91,8 @@ static int bootstrap_interfaces(const struct envplan_view *view, struct envplan_
 
     if (data_sockets(view, variable, before, max) == 0)
         return 0;
-    if (view->node->fabric.class <= FABRIC_ETHERNET || management == NULL || !management->is_up ||
-        !management->has_carrier || management->address_count == 0)
+    if (view->node->fabric.class <= FABRIC_ETHERNET || management == NULL ||
+        !nic_has_sockets(management))
         return -1;
     envplan_fact_add(variable, "so ranks meet over management");
     return interfaces_join(variable, before, &management, 1);
@@ -119,7 +119,7 @@ static int ports_join(const struct envplan_view *view, struct envplan_variable *
         const struct rail *rail = &view->node->fabric.rails[rails[i]];
         char name[INVENTORY_NAME + 16];
 
-        if (rail->port == NULL || !rail_is_up(rail))
+        if (rail->port == NULL)
             continue;
         snprintf(name, sizeof name, "%s:%d", rail->port->device, rail->port->port);
         if (++count > max)
@@ -179,7 +179,7 @@ static int one_gid_index(const struct envplan_view *view, struct envplan_variabl
     for (size_t i = 0; i < rail_count; i++) {
         const struct rail *rail = &fabric->rails[rails[i]];
 
-        if (rail->port == NULL || !rail_is_up(rail))
+        if (rail->port == NULL)
             continue;
         if (index_of(rail) < 0)
             return envplan_fact(variable, "%s has no RoCE GID", rail->name);
@@ -223,20 +223,16 @@ static int choose_ucx_gid_index(const struct envplan_view *view, struct envplan_
  * through another GPU's NIC (NCCL 2.12, PXN). At most 32: MAX_IB_DEVS. */
 static int choose_nccl_ports(const struct envplan_view *view, struct envplan_variable *variable)
 {
-    size_t rails[INVENTORY_NICS], count = view->node->fabric.rail_count;
+    size_t rails[INVENTORY_NICS], count = envplan_up_rails(view, rails);
 
-    for (size_t i = 0; i < count; i++)
-        rails[i] = i;
     envplan_rails_fact(view, variable);
     return ports_join(view, variable, "=", 32, rails, count);
 }
 
 static int choose_nccl_gid_index(const struct envplan_view *view, struct envplan_variable *variable)
 {
-    size_t rails[INVENTORY_NICS], count = view->node->fabric.rail_count;
+    size_t rails[INVENTORY_NICS], count = envplan_up_rails(view, rails);
 
-    for (size_t i = 0; i < count; i++)
-        rails[i] = i;
     return one_gid_index(view, variable, rails, count, best_index);
 }
 
@@ -290,11 +286,8 @@ static int choose_nccl_net(const struct envplan_view *view, struct envplan_varia
 
 static int choose_hccl_socket(const struct envplan_view *view, struct envplan_variable *variable)
 {
-    const struct inventory *inventory = view->node->inventory;
-
-    for (size_t i = 0; i < inventory->gpu_count; i++)
-        if (inventory->gpus[i].vendor == GPU_GAUDI)
-            return choose_bootstrap_interface(view, variable);
+    if (inventory_has_gpu(view->node->inventory, GPU_GAUDI))
+        return choose_bootstrap_interface(view, variable);
     return envplan_fact(variable, "no Gaudi in this node");
 }
 
