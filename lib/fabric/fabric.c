@@ -275,16 +275,19 @@ static void join_names(const struct fabric *fabric, char *text, size_t size)
     }
 }
 
-static void explain_management(const struct fabric *fabric, const struct conf *conf, char *text,
-                               size_t size)
+static void explain_management(struct fabric *fabric, const struct conf *conf)
 {
+    size_t size = sizeof fabric->reason;
+
     if (conf && conf->management_interface[0])
-        snprintf(text, size, "; management is %s (conf)%s", conf->management_interface,
-                 fabric->management ? "" : ", which is not on this node");
+        text_join(fabric->reason, size, "; ", "management is %s (conf)%s",
+                  conf->management_interface,
+                  fabric->management ? "" : ", which is not on this node");
     else if (fabric->management)
-        snprintf(text, size, "; management is %s (default route)", fabric->management->name);
+        text_join(fabric->reason, size, "; ", "management is %s (default route)",
+                  fabric->management->name);
     else
-        snprintf(text, size, "; no default route, so no management interface");
+        text_join(fabric->reason, size, "; ", "no default route, so no management interface");
 }
 
 /* Removes rails of the storage network. Allocates nothing: the rails are part of a node's
@@ -313,38 +316,31 @@ enum rule { RULE_NAMED, RULE_FOUND, RULE_ISLAND, RULE_BETWEEN, RULE_ONLY };
 static void explain(const struct inventory *inventory, const struct conf *conf, enum rule rule,
                     struct fabric *fabric)
 {
-    char names[96], management[128];
+    const char *class = fabric_class_name(fabric->class);
+    char names[96], *text = fabric->reason;
+    size_t size = sizeof fabric->reason;
 
     join_names(fabric, names, sizeof names);
-    explain_management(fabric, conf, management, sizeof management);
-    if (fabric->rail_count == 0 && rule == RULE_NAMED)
-        snprintf(fabric->reason, sizeof fabric->reason,
-                 "no interface in FabricInterfaces is on this node%s", management);
-    else if (fabric->rail_count == 0 && rule == RULE_BETWEEN)
-        snprintf(fabric->reason, sizeof fabric->reason,
-                 "no interface in IslandInterfaces is on this node%s", management);
+    if (fabric->rail_count == 0 && (rule == RULE_NAMED || rule == RULE_BETWEEN))
+        snprintf(text, size, "no interface in %s is on this node",
+                 rule == RULE_NAMED ? "FabricInterfaces" : "IslandInterfaces");
     else if (fabric->rail_count == 0)
-        snprintf(fabric->reason, sizeof fabric->reason,
-                 "no physical interface among %zu and no RDMA port%s", inventory->nic_count,
-                 management);
+        snprintf(text, size, "no physical interface among %zu and no RDMA port",
+                 inventory->nic_count);
     else if (rule == RULE_NAMED)
-        snprintf(fabric->reason, sizeof fabric->reason, "%s: FabricInterfaces (conf)%s", names,
-                 management);
+        snprintf(text, size, "%s: FabricInterfaces (conf)", names);
     else if (rule == RULE_BETWEEN)
-        snprintf(fabric->reason, sizeof fabric->reason, "%s: between islands, by %s%s", names,
+        snprintf(text, size, "%s: between islands, by %s", names,
                  conf->island_interfaces.count > 0 ? "IslandInterfaces (conf)"
-                                                   : "the management interface",
-                 management);
+                                                   : "the management interface");
     else if (rule == RULE_ISLAND)
-        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the island's%s", names,
-                 fabric_class_name(fabric->class), management);
+        snprintf(text, size, "%s: %s, the island's", names, class);
     else if (rule == RULE_ONLY)
-        snprintf(fabric->reason, sizeof fabric->reason,
-                 "%s: also management, because the node has no other interface%s%s", names,
-                 fabric->unused_count > 0 ? " in use" : "", management);
+        snprintf(text, size, "%s: also management, because the node has no other interface%s",
+                 names, fabric->unused_count > 0 ? " in use" : "");
     else
-        snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
-                 fabric_class_name(fabric->class), management);
+        snprintf(text, size, "%s: %s, the best class found", names, class);
+    explain_management(fabric, conf);
     if (*fabric->left_out)
         text_join(fabric->reason, sizeof fabric->reason, "; ", "left out: %.120s",
                   fabric->left_out);
