@@ -15,8 +15,8 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/node_name.h"
-#include "lib/node/device.h"
 #include "lib/envplan/stepcheck.h"
+#include "lib/node/device.h"
 
 enum { PRINTED_LINES = 64 };
 

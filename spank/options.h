@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "lib/envplan/envplan.h"
 #include "lib/base/error.h"
+#include "lib/envplan/envplan.h"
 
 /* The user's options, and the plugin's arguments in plugstack.conf. */
 

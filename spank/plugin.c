@@ -25,7 +25,6 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include <string.h>
 
 #include "lib/base/deferred_error.h"
-#include "spank/suspects.h"
 #include "spank/host.h"
 #include "spank/jobs.h"
 #include "spank/local.h"
@@ -34,6 +33,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include "spank/preflight.h"
 #include "spank/prolog.h"
 #include "spank/step.h"
+#include "spank/suspects.h"
 
 static struct options options = OPTIONS_INIT;
 

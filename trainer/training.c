@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "trainer/injection.h"
 #include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/verify.h"
-#include "trainer/injection.h"
 #include "validate/harness/watch/watch.h"
 
 /* Returns the island of this rank's node, set by the plugin, or without islands its fabric. */

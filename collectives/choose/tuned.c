@@ -11,12 +11,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "collectives/choose/background_load.h"
 #include "collectives/choose/cache.h"
 #include "collectives/choose/facts.h"
 #include "collectives/choose/layout_mpi.h"
 #include "collectives/choose/measure.h"
 #include "collectives/choose/measured-code.h" /* made by Local.mk */
-#include "collectives/choose/background_load.h"
 #include "lib/base/memory_stream.h"
 #include "lib/constants/collectives_constants.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/codec/path.h"
 #include "collectives/codec/crc32c.h"
 #include "collectives/codec/frequent.h"
+#include "collectives/codec/path.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

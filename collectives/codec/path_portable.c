@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/codec/path.h"
 #include "collectives/codec/crc32c.h"
+#include "collectives/codec/path.h"
 
 /* The codec as in doc/codec-format.md, one element at a time: the reference for the other paths,
  * which also use it for elements beyond whole groups. */

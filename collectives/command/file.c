@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+
 #include "collectives/command/file.h"
 
 #include <errno.h>
@@ -12,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/atomic_file.h"
 #include "lib/base/clock.h"
 #include "lib/base/regular_file.h"
-#include "lib/base/atomic_file.h"
 
 #define EXISTS "%s: exists already; -f overwrites it"
 

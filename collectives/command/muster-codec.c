@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+
 #include "collectives/command/bench.h"
 #include "collectives/command/file.h"
 #include "lib/base/json_text.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/grow.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/grow.h"
 #include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
 

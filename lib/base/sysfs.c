@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "lib/base/base_name.h"
+#include "lib/base/deferred_error.h"
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "lib/base/regular_file.h"
-#include "lib/base/deferred_error.h"
 #include "lib/base/text.h"
 
 static int make_path(const char *root, char *path, size_t size, const char *format,

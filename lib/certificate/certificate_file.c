@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+
 #include "lib/base/directory_sync.h"
-#include "lib/base/text.h"
-#include "lib/certificate/certificate.h"
 #include "lib/base/read_all.h"
 #include "lib/base/safe_directory.h"
+#include "lib/base/text.h"
 #include "lib/base/write_all.h"
+#include "lib/certificate/certificate.h"
 #include "lib/certificate/fingerprint.h"
 
 #include <errno.h>

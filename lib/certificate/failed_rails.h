@@ -2,9 +2,9 @@
 #ifndef MUSTER_FAILED_RAILS_H
 #define MUSTER_FAILED_RAILS_H
 
+#include "lib/base/hostlist.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
-#include "lib/base/hostlist.h"
 
 /* The rails that failed certification and that AllowFailedRails permits. The certificate's test
  * lines "links eth2: 49 Mb/s rail_slow" name them; the word after the figure is a fault code. A

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/certificate/fingerprint.h"
-#include "lib/fabric/fabric.h"
+
 #include "lib/base/deferred_error.h"
 #include "lib/base/memory_stream.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/fabric/fabric.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/certificate/seal.h"
-#include "lib/certificate/certificate.h"
+
 #include "lib/base/clock.h"
 #include "lib/base/write_all.h"
+#include "lib/certificate/certificate.h"
+#include "lib/certificate/seal.h"
 
 #include <dlfcn.h>
 #include <errno.h>

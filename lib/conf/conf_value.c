@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/conf/conf_table.h"
 #include "lib/base/quantity.h"
 #include "lib/base/text.h"
+#include "lib/conf/conf_table.h"
 
 #include <errno.h>
 #include <stdint.h>

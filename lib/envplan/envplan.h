@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/fabric/affinity.h"
-#include "lib/conf/conf.h"
-#include "lib/fabric/fabric.h"
 #include "lib/certificate/failed_rails.h"
+#include "lib/conf/conf.h"
+#include "lib/fabric/affinity.h"
+#include "lib/fabric/fabric.h"
 #include "lib/fabric/islands.h"
 
 /* Chooses the environment variables of a task from the node's inventory, fabric and affinity, the

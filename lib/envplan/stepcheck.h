@@ -5,8 +5,8 @@
 #include "lib/conf/conf.h"
 #include "lib/envplan/envplan.h"
 #include "lib/fabric/fabric.h"
-#include "lib/slurm/gresconf.h"
 #include "lib/node/inventory.h"
+#include "lib/slurm/gresconf.h"
 
 /* Compares the devices that Slurm gave a task, the devices that its environment names and the
  * devices that it can open, before its program fails deep inside a library. spank_muster(8) has a

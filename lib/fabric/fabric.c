@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/fabric.h"
+#include "lib/base/deferred_error.h"
+#include "lib/base/sysfs.h"
 #include "lib/fabric/affinity.h"
 #include "lib/fabric/rails.h"
-#include "lib/base/sysfs.h"
-#include "lib/base/deferred_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

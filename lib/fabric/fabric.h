@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#include "lib/conf/conf.h"
 #include "lib/base/fabric_class.h"
-#include "lib/node/inventory.h"
+#include "lib/conf/conf.h"
 #include "lib/fabric/islands.h"
+#include "lib/node/inventory.h"
 
 /* A network port of the node for a job's data. nic or port may be NULL, not both: an InfiniBand
  * port without IPoIB has no nic, a plain Ethernet NIC has no port. They point into the

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/node/inventory.h"
+#include "lib/base/sysfs.h"
 #include "lib/netif/dcb.h"
 #include "lib/netif/netlink.h"
-#include "lib/base/sysfs.h"
+#include "lib/node/inventory.h"
 
 enum { FILE_PATH = 256 };
 #define RDMA_CM "sys/kernel/config/rdma_cm"

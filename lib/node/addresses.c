@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/node/inventory-parts.h"
-#include "lib/node/addresses_live.h"
-#include "lib/base/sysfs.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/sysfs.h"
+#include "lib/node/addresses_live.h"
+#include "lib/node/inventory-parts.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/node/inventory.h"
-#include "lib/node/inventory-parts.h"
+#include "lib/base/deferred_error.h"
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
-#include "lib/base/deferred_error.h"
+#include "lib/node/inventory-parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

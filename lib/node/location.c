@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/node/inventory-parts.h"
-#include "lib/base/sysfs.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/sysfs.h"
+#include "lib/node/inventory-parts.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/node/inventory-parts.h"
 #include "lib/base/sysfs.h"
+#include "lib/node/inventory-parts.h"
 
 #include <limits.h>
 #include <net/if.h>

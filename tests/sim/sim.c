@@ -26,8 +26,8 @@
 
 #include "tests/sim/busy.h"
 #include "tests/sim/calibrate.h"
-#include "tests/sim/times.h"
 #include "tests/sim/certification.h"
+#include "tests/sim/times.h"
 
 /* What a quiet lab had, and a good deal worse, which is invented. A node's hiccups are invented in
  * both: on one machine they cannot be distinguished from the machine's. */

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "lib/certificate/certificate.h"
-#include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
-#include "lib/node/inventory.h"
 #include "lib/certificate/seal.h"
+#include "lib/conf/conf.h"
+#include "lib/node/inventory.h"
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
 

@@ -11,14 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/base/hostlist.h"
+#include "lib/base/quantity.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
-#include "lib/envplan/envplan.h"
-#include "lib/base/hostlist.h"
-#include "lib/node/inventory.h"
 #include "lib/conf/netif.h"
-#include "lib/base/quantity.h"
+#include "lib/envplan/envplan.h"
 #include "lib/node/gpu/visible_gpus.h"
+#include "lib/node/inventory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

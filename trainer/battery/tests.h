@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "trainer/battery/test_case.h"
-#include "trainer/injection.h"
 #include "trainer/comm/world.h"
+#include "trainer/injection.h"
 
 struct battery {
     bool is_json, is_quick;

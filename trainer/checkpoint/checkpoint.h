@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "trainer/model/shape.h"
 #include "trainer/comm/comm.h"
+#include "trainer/model/shape.h"
 
 /* The state of a training on disk: DIRECTORY/step-000000012/ with a text file "manifest" and the
  * shards that it names, one of each rank.

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/privileges.h"
 #include "lib/constants/trainer_constants.h"
 #include "lib/slurm/slurm_node_name.h"
-#include "lib/base/privileges.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/output.h"
-#include "validate/harness/program.h"
 #include "validate/harness/peer_exchange.h"
+#include "validate/harness/program.h"
 #include "validate/harness/watch/peers.h"
 #include "validate/harness/watch/watch.h"
 #include "validate/harness/watch/watchdog.h"

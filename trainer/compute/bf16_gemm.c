@@ -3,9 +3,9 @@
 
 #include "trainer/compute/bf16_gemm.h"
 
+#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <oneapi/dnnl/dnnl_debug.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
-#include "lib/base/regular_file.h"
 #include "lib/base/atomic_file.h"
+#include "lib/base/regular_file.h"
 
 #define MAGIC "MUSTERTK"
 

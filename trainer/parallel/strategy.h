@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/comm/comm.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/comm/comm.h"
 
 /* How the ranks of a communicator hold parameters, gradients and the optimizer's state, and when
  * these are communicated: one table of functions for each strategy.

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/base/record.h"
 #include "lib/conf/conf.h"
 #include "lib/fabric/fabric.h"
 #include "lib/node/inventory.h"
-#include "lib/base/record.h"
 
 struct accelerators;
 

@@ -11,8 +11,8 @@
 
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
-#include "lib/node/gpu/vendor.h"
 #include "lib/netif/dcb.h"
+#include "lib/node/gpu/vendor.h"
 #include "validate/checks/gres.h"
 
 /* ---------------------------------------------------------------- PCI */

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/netif/netif_journal.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
+#include "lib/netif/netif_journal.h"
 
 /* net.interfaces: checks each rail of the fabric. */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+
 #include "lib/base/stdout_flush.h"
 #include "validate/command/command.h"
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "validate/policy/testing.h"
 #include "validate/history/history.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/testing.h"
 #include "validate/slurm/cluster.h"
 
 struct options {

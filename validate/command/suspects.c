@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/base/text.h"
 #include "lib/base/read_all.h"
+#include "lib/base/text.h"
 #include "validate/command/command.h"
 
 enum { INPUT_MOST_BYTES = 64 << 20 };

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/atomic_file.h"
 #include "lib/base/grow.h"
 #include "lib/base/memory_stream.h"
 #include "lib/base/regular_file.h"
-#include "lib/base/atomic_file.h"
 #include "lib/base/text.h"
 
 enum { GOLDEN_MAX = 16 << 20 };

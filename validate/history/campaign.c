@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/name_index.h"
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "validate/history/database.h"
 #include "validate/report/recordfile.h"
-#include "lib/base/name_index.h"
 
 /* Uses the index by node: few records have no node. */
 #define CAMPAIGN_RECORD                                                                            \

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lib/base/hash.h"
-#include "lib/node/gpu/vendor.h"
 #include "lib/base/name_index.h"
+#include "lib/node/gpu/vendor.h"
 
 static uint64_t mix(uint64_t hash, const char *line)
 {

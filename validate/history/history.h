@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "lib/base/hostlist.h"
 #include "lib/base/history_figure.h"
+#include "lib/base/hostlist.h"
 #include "validate/report/records.h"
 
 /* The results of earlier runs, in an SQLite database: the runs, the result of each node, each

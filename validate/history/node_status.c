@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
-#include "validate/policy/strikes.h"
 #include "validate/history/database.h"
+#include "validate/policy/strikes.h"
 
 int node_status_strike(const char *path, const char *cluster, const char *node,
                        enum fault_code code, const char *part, uint64_t fingerprint, double now,

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "lib/base/hostlist.h"
 #include "lib/base/error.h"
+#include "lib/base/hostlist.h"
 #include "lib/catalog/catalog.h"
 
 /* The status of nodes by earlier runs: strikes against them, and until when they are certified. Dry

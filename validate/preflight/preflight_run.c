@@ -11,8 +11,8 @@
 #include "lib/constants/preflight_constants.h"
 #include "validate/localization/localization.h"
 #include "validate/preflight/preflight.h"
-#include "validate/slurm/step/reach.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/step/reach.h"
 #include "validate/slurm/step/step.h"
 
 /* ---------------------------------------------------------------- steps */

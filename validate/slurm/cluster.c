@@ -5,8 +5,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <poll.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/step/process.h"
 #include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/step/process.h"
 #include "validate/slurm/step/search_path.h"
 
 #include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */

@@ -2,13 +2,13 @@
 #ifndef MUSTER_OPERATIONS_H
 #define MUSTER_OPERATIONS_H
 
-#include "validate/slurm/job/allocation.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/job/allocation.h"
 #include "validate/slurm/job/pending.h"
-#include "validate/slurm/step/reach.h"
 #include "validate/slurm/runs.h"
 #include "validate/slurm/show.h"
+#include "validate/slurm/step/reach.h"
 #include "validate/slurm/step/step.h"
 
 /* All requests of certify and policy to Slurm. A test replaces this table to simulate a cluster and

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "validate/subnet/subnet.h"
 #include "validate/subnet/expected/topologyconf.h"
+#include "validate/subnet/subnet.h"
 
 /* A subnet as a tree for Slurm's topology/tree: every node is under one leaf, every switch under at
  * most one switch. The leaf switches of all rails of a group of nodes become one leaf, and all

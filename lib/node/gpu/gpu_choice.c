@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/node/gpu/vendor.h"
 #include "lib/base/text.h"
+#include "lib/node/gpu/vendor.h"
 
 enum { SHOWN = 40 /* characters of a value that a fact shows */ };
 

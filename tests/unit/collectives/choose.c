@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collectives/choose/background_load.h"
 #include "collectives/choose/cache.h"
 #include "collectives/choose/chooser.h"
 #include "collectives/choose/layout.h"
 #include "collectives/choose/machine.h"
-#include "collectives/choose/background_load.h"
 #include "collectives/choose/predict.h"
 #include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"

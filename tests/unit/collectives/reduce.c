@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/reduce/reduce.h"
 #include "collectives/precision/precision.h"
 #include "collectives/reduce/nontemporal.h"
-#include "collectives/reduce/reduce.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>

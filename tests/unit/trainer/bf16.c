@@ -8,9 +8,9 @@
 
 #include "tests/unit/tap.h"
 #define MUSTER_ELEMENT_BF16 1
+#include "lib/base/splitmix.h"
 #include "trainer/compute/compute.h"
 #include "trainer/compute/element.h"
-#include "lib/base/splitmix.h"
 #include "trainer/training.h"
 
 /* compute_bf16: rounding, products without rounding errors, and training compared with fp32. */

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "lib/base/splitmix.h"
 #include "tests/unit/tap.h"
 #include "trainer/compute/cpu.h"
-#include "lib/base/splitmix.h"
 #include "trainer/optimizer/adamw.h"
 
 /* Compares functions of compute_cpu with the C library in double precision. */

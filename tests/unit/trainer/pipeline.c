@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/unit/tap.h"
 #include "lib/base/splitmix.h"
+#include "tests/unit/tap.h"
 #include "trainer/parallel/pipeline/arrange.h"
 #include "trainer/parallel/pipeline/placement.h"
 #include "trainer/parallel/pipeline/schedule.h"

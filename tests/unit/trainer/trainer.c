@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/tap.h"
 #include "lib/base/splitmix.h"
+#include "tests/unit/tap.h"
 #include "trainer/battery/test_case.h"
 #include "trainer/model/parameters.h"
 #include "trainer/training.h"

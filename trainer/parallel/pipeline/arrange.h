@@ -2,11 +2,11 @@
 #ifndef MUSTER_ARRANGE_H
 #define MUSTER_ARRANGE_H
 
+#include "trainer/comm/comm.h"
 #include "trainer/compute/compute.h"
 #include "trainer/parallel/pipeline/forecast.h"
 #include "trainer/parallel/pipeline/speed.h"
 #include "trainer/parallel/pipeline/step_time.h"
-#include "trainer/comm/comm.h"
 
 /* Arranges a pipeline by the options: islands become stages, layers are split by measured speed,
  * and the time of a step is predicted. */

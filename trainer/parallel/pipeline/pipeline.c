@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer/parallel/pipeline/schedule.h"
 #include "trainer/comm/channel.h"
+#include "trainer/parallel/pipeline/schedule.h"
 
 /* Lanes of transfers that may be under way at once: each buffer at the model's ends has its lane. A
  * gradient has one lane for both ways, as it comes in and goes out in the same buffer. */

@@ -2,9 +2,9 @@
 #ifndef MUSTER_PIPELINE_H
 #define MUSTER_PIPELINE_H
 
+#include "trainer/comm/comm.h"
 #include "trainer/model/model.h"
 #include "trainer/parallel/pipeline/placement.h"
-#include "trainer/comm/comm.h"
 
 /* One rank's stage of a model. It computes the sequences of its replica in microbatches, in the
  * order of schedule.h; receives activations from the stage before and gradients from the one

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "trainer/comm/comm.h"
 #include "trainer/compute/compute.h"
 #include "trainer/model/shape.h"
-#include "trainer/comm/comm.h"
 #include "trainer/parallel/pipeline/step_time.h"
 
 /* Measures in a moment how fast this rank computes and communicates, to plan pipelines. */

@@ -4,8 +4,8 @@
 
 #include "collectives/plan/plan.h"
 #include "validate/battery/collectives/evidence.h"
-#include "validate/harness/program.h"
 #include "validate/battery/collectives/values.h"
+#include "validate/harness/program.h"
 
 /* Cases: one run of a collective with known data, checked to the bit. */
 

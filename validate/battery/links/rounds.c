@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
+#include "validate/battery/links/pair/overlap.h"
+#include "validate/battery/links/pair/pair_run.h"
 #include "validate/battery/links/pass_schedule.h"
-#include "validate/battery/links/sub_rounds.h"
 #include "validate/battery/links/report/kinds.h"
 #include "validate/battery/links/report/linkreport.h"
-#include "validate/battery/links/pair/pair_run.h"
-#include "validate/battery/links/pair/overlap.h"
+#include "validate/battery/links/sub_rounds.h"
 #include "validate/battery/verbs/verbs_pair.h"
 
 /* What the leader of the first node sends to start a sub-round. */

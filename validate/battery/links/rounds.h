@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "validate/battery/links/passes.h"
-#include "validate/harness/program.h"
 #include "validate/battery/verbs/verb.h"
+#include "validate/harness/program.h"
 
 /* The passes of muster-links, each some rounds of pair runs.
  *

@@ -2,8 +2,8 @@
 #ifndef MUSTER_SUB_ROUNDS_H
 #define MUSTER_SUB_ROUNDS_H
 
-#include "validate/battery/links/pass_schedule.h"
 #include "validate/battery/links/pair/pair_run.h"
+#include "validate/battery/links/pass_schedule.h"
 #include "validate/schedule/split.h"
 
 /* Which pairs of a round run at once, on the first node. These are all, or as many as the options

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "validate/battery/verbs/verbs_pair.h"
 #include "lib/base/text.h"
 #include "validate/battery/verbs/measure.h"
+#include "validate/battery/verbs/verbs_pair.h"
 
 /* The ports of the node by themselves. A write needs no process at the other end, so one is
  * enough. Ports are named by the index of their rail. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/constants/certify_constants.h"
 #include "lib/base/name_index.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/policy/plan.h"
 
 enum availability { AVAILABILITY_READY, AVAILABILITY_BUSY, AVAILABILITY_AWAY };

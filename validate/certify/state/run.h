@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/base/name_index.h"
 #include "lib/base/text.h"
 #include "lib/conf/conf.h"
 #include "validate/certify/state/budget.h"
 #include "validate/certify/state/outcome.h"
-#include "lib/base/name_index.h"
 #include "validate/policy/policy.h"
 #include "validate/report/format.h"
 #include "validate/report/progress.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/job/user.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/step/process.h"
 #include "validate/slurm/step/step.h"
 #include "validate/slurm/undo/undo.h"
-#include "validate/slurm/job/user.h"
 
 /* One run of `muster certify`: what its stages share. */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+
 #include "lib/certificate/brake.h"
 #include "validate/command/certificate/certificate.h"
 #include "validate/command/command.h"

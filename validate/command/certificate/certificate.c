@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "validate/command/certificate/certificate.h"
+
 #include "lib/base/text.h"
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/seal.h"
+#include "validate/command/certificate/certificate.h"
 #include "validate/command/command.h"
 #include "validate/command/jsontext.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "validate/command/certificate/certificate.h"
-#include "lib/certificate/brake.h"
+
 #include "lib/base/hostlist.h"
 #include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
+#include "lib/certificate/brake.h"
 #include "lib/certificate/failed_rails.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
+#include "validate/command/certificate/certificate.h"
 #include "validate/command/command.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "validate/command/certificate/certificate.h"
+
 #include "lib/certificate/seal.h"
+#include "validate/command/certificate/certificate.h"
 #include "validate/command/command.h"
 
 #include <stdlib.h>

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/constants/command_constants.h"
 #include "lib/base/text.h"
-#include "validate/policy/plan.h"
+#include "lib/constants/command_constants.h"
 #include "validate/command/command.h"
+#include "validate/command/compare/show.h"
 #include "validate/command/node_query.h"
 #include "validate/compare/comparison.h"
-#include "validate/command/compare/show.h"
+#include "validate/policy/plan.h"
 #include "validate/slurm/step/step.h"
 
 enum { COMPLAINTS = 5 };

@@ -23,8 +23,8 @@
 #include "validate/checks/checks.h"
 #include "validate/command/plugstack.h"
 #include "validate/history/history.h"
-#include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/step/process.h"
 
 static const char *path_below(const struct doctor_site *site, const char *path)
 {

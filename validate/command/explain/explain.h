@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/envplan/envplan.h"
 #include "lib/base/hostlist.h"
-#include "lib/node/inventory.h"
+#include "lib/envplan/envplan.h"
 #include "lib/node/gpu/visible_gpus.h"
+#include "lib/node/inventory.h"
 
 /* The step that muster explain explains, and the environment of its tasks. */
 

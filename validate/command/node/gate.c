@@ -5,9 +5,9 @@
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
-#include "validate/policy/policy.h"
 #include "validate/command/node/health.h"
 #include "validate/command/node/published.h"
+#include "validate/policy/policy.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
 

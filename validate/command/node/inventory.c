@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/fabric/fabric.h"
+#include "validate/command/node/inventory.h"
 #include "lib/base/text.h"
+#include "lib/fabric/fabric.h"
 #include "lib/node/gpu/vendor.h"
 #include "validate/command/command.h"
 #include "validate/command/jsontext.h"
-#include "validate/command/node/inventory.h"
 #include "validate/report/table.h"
 
 #include <jansson.h>

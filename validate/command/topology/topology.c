@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/fabric/affinity.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
+#include "lib/fabric/affinity.h"
 #include "validate/command/command.h"
 #include "validate/command/topology/fabric.h"
 #include "validate/report/table.h"

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/thread_id.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/thread_id.h"
 
 int cpu_time_read(const char *root, pid_t thread, double now_s, struct cpu_time_memory *memory,
                   struct cpu_time *time)

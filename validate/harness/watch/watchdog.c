@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/thread_id.h"
 #include "lib/base/condition.h"
+#include "lib/base/thread_id.h"
 #include "lib/constants/harness_constants.h"
 #include "lib/slurm/slurm_node_name.h"
 #include "validate/harness/launcher.h"

@@ -13,9 +13,9 @@
 #include "lib/base/text.h"
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/simulate/day.h"
+#include "validate/slurm/job/user.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/undo/undo.h"
-#include "validate/slurm/job/user.h"
 
 struct replay {
     const struct verify_setting *setting;

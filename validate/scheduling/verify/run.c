@@ -15,9 +15,9 @@
 #include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
 #include "lib/constants/policy_constants.h"
+#include "validate/slurm/job/user.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/undo/undo.h"
-#include "validate/slurm/job/user.h"
 
 struct verify_run {
     const struct verify_setting *setting;

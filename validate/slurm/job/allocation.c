@@ -13,8 +13,8 @@
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/job/as_user.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/job/as_user.h"
 #include "validate/slurm/show.h"
 
 /* Permanent refusals, and the change that the site must make; %s is the user. */

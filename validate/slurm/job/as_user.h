@@ -2,8 +2,8 @@
 #ifndef MUSTER_AS_USER_H
 #define MUSTER_AS_USER_H
 
-#include "validate/slurm/release.h"
 #include "validate/slurm/job/user.h"
+#include "validate/slurm/release.h"
 
 /* Internal to validate/slurm: a request about a job, made as the job's user. From 23.11 on a job
  * belongs to the user in the request's credential, whatever root requests. */

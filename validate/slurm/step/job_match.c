@@ -10,8 +10,8 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/memory_stream.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/step/process.h"
 
 bool job_match_is_confirmed(const struct job_match *matches)
 {

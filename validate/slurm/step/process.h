@@ -2,8 +2,8 @@
 #ifndef MUSTER_PROCESS_H
 #define MUSTER_PROCESS_H
 
-#include <stdbool.h>
 #include <signal.h>
+#include <stdbool.h>
 
 #include "lib/base/error.h"
 #include "validate/slurm/step/error_line.h"

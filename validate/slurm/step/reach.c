@@ -20,8 +20,8 @@
 #include "lib/certificate/certificate.h"
 #include "lib/certificate/seal.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/step/process.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/step/process.h"
 
 #include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */
 

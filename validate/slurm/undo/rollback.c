@@ -14,9 +14,9 @@
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/operations.h"
-#include "validate/slurm/undo/retest.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/undo/journal.h"
+#include "validate/slurm/undo/retest.h"
 
 void rollback_report(const struct rollback *rollback, const char *format, ...)
 {

@@ -3,8 +3,8 @@
 #define MUSTER_SUBNET_FINDINGS_H
 
 #include "lib/base/record.h"
-#include "validate/subnet/subnet.h"
 #include "validate/subnet/expected/topologyconf.h"
+#include "validate/subnet/subnet.h"
 
 /* The faults of a subnet, found by pure functions from the subnet and topology.conf. One fault is
  * one finding, however many ports show it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/subnet/findings/tier.h"
 #include "lib/base/text.h"
+#include "validate/subnet/findings/tier.h"
 
 #include <stdio.h>
 #include <stdlib.h>

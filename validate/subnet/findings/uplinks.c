@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/subnet/findings/tier.h"
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
+#include "validate/subnet/findings/tier.h"
 
 #include <stdlib.h>
 

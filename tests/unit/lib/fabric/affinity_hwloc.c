@@ -3,9 +3,9 @@
  * node with PCI paths, and of random nodes. hwloc builds its tree from the bus numbers in the
  * bridges' configuration space and from local_cpus, muster from the directories of sysfs. The test
  * writes the configuration space and the CPUs, which recorded nodes lack. */
+#include "lib/base/sysfs.h"
 #include "lib/fabric/affinity.h"
 #include "lib/node/inventory-parts.h"
-#include "lib/base/sysfs.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/constants/node_constants.h"
 #include "lib/netif/netif_apply.h"
 #include "lib/netif/netif_notes.h"
-#include "lib/constants/node_constants.h"
 #include "tests/unit/lib/netif/netif_fake.h"
 #include "tests/unit/tap.h"
 

@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "lib/netif/dcb.h"
-#include "lib/netif/netlink.h"
 #include "lib/netif/netif_machine.h"
+#include "lib/netif/netlink.h"
 #include "tests/unit/interrupted_dump.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"

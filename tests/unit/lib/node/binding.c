@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/node/binding.h"
 #include "lib/base/ranges.h"
 #include "lib/base/text.h"
+#include "lib/node/binding.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/node/inventory-parts.h"
 #include "lib/node/inventory.h"
 #include "lib/base/sysfs.h"
+#include "lib/node/inventory-parts.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

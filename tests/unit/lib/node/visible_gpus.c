@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/gpu/visible_gpus.h"
 #include "lib/base/text.h"
 #include "lib/node/gpu/mig.h"
-#include "lib/node/gpu/visible_gpus.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -3,8 +3,8 @@
 
 #include "lib/base/text.h"
 #include "lib/slurm/gresconf.h"
-#include "lib/slurm/slurmconf.h"
 #include "lib/slurm/slurm_node_name.h"
+#include "lib/slurm/slurmconf.h"
 #include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/battery/links/pair/pair_run.h"
 #include "tests/unit/tap.h"
+#include "validate/battery/links/pair/pair_run.h"
 
 #include "lib/constants/battery_constants.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/battery/links/path/samples.h"
-#include "validate/battery/links/path/transport.h"
 #include "tests/unit/tap.h"
+#include "validate/battery/links/path/transport.h"
 
 #include <math.h>
 

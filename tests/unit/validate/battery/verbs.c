@@ -2,9 +2,9 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "tests/unit/tap.h"
 #include "validate/battery/verbs/completion.h"
 #include "validate/battery/verbs/link.h"
-#include "tests/unit/tap.h"
 
 static void verbs_are_chosen(void)
 {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/battery/verbs/link.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
+#include "validate/battery/verbs/link.h"
 
 enum { GID_INDEX = 3 };
 

@@ -2,9 +2,9 @@
 #include "validate/certify/state/budget.h"
 
 #include "lib/constants/harness_constants.h"
+#include "tests/unit/tap.h"
 #include "validate/schedule/schedule.h"
 #include "validate/schedule/split.h"
-#include "tests/unit/tap.h"
 
 static double links_s(size_t nodes, int rails, int pairs_at_once)
 {

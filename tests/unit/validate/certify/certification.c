@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/bounded_child.h"
+#include "lib/base/history_figure.h"
 #include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/checks_constants.h"
@@ -38,9 +39,8 @@
 #include "validate/localization/localization.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/job/allocation.h"
-#include "validate/slurm/step/job_match.h"
 #include "validate/slurm/revocation.h"
-#include "lib/base/history_figure.h"
+#include "validate/slurm/step/job_match.h"
 
 /* Tests whole certifications, from the choice of nodes to the report, on a made-up cluster: the
  * table of operations, the clock and the user are made up. Each operation is refused in turn,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/certify/state/outcome.h"
 
-#include "tests/unit/tap.h"
 #include "lib/base/name_index.h"
+#include "tests/unit/tap.h"
 
 static void test_verdicts(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
-#include "validate/checks/facts.h"
 #include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
+#include "validate/checks/facts.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -9,10 +9,10 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_controller.h"
 #include "validate/checks/checks.h"
+#include "validate/command/node/self_drain.h"
 #include "validate/health/log_file.h"
 #include "validate/health/onset.h"
 #include "validate/health/unreviewed.h"
-#include "validate/command/node/self_drain.h"
 
 /* Tests what muster check does with the certificate of a node that it drained. The controller
  * and the files of /run/muster are made up. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/harness/options.h"
 #include "tests/unit/tap.h"
+#include "validate/harness/options.h"
 
 #include "lib/constants/harness_constants.h"
 

@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include "lib/base/thread_id.h"
+#include "tests/unit/tap.h"
 #include "validate/harness/output.h"
 #include "validate/harness/watch/watch.h"
 #include "validate/harness/watch/watchdog.h"
-#include "tests/unit/tap.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/findings/builder.h"
 #include "tests/unit/validate/localization/fixture.h"
+#include "validate/localization/findings/builder.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/sums.h"
 #include "tests/unit/tap.h"
+#include "validate/localization/sums.h"
 
 #include <math.h>
 #include <stdio.h>

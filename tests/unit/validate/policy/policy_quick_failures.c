@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/policy/quick_failures.h"
 #include "lib/base/text.h"
 #include "tests/unit/tap.h"
+#include "validate/policy/quick_failures.h"
 
 #include <string.h>
 

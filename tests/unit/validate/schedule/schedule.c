@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/schedule/schedule.h"
-#include "validate/schedule/apart.h"
 #include "tests/unit/tap.h"
+#include "validate/schedule/apart.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/schedule/split.h"
-#include "validate/schedule/schedule.h"
 #include "tests/unit/tap.h"
+#include "validate/schedule/schedule.h"
 
 #include <string.h>
 

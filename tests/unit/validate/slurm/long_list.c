@@ -13,9 +13,9 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/step/long_list.h"
 #include "validate/slurm/job/preempts.h"
 #include "validate/slurm/job/user.h"
+#include "validate/slurm/step/long_list.h"
 
 /* Steps on so many nodes that their names fit neither into srun's nor into our own program's
  * command line. A script replaces srun and prints its arguments. */

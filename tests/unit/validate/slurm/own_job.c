@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/slurm/job/own_job.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <errno.h>
 #include <time.h>
 
 #include "lib/base/clock.h"

@@ -19,8 +19,8 @@
 #include "lib/constants/slurm_constants.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
-#include "validate/slurm/undo/journal.h"
 #include "validate/slurm/operations.h"
+#include "validate/slurm/undo/journal.h"
 
 /* A run's journal, and what is undone from it on a made-up cluster. */
 

@@ -2,9 +2,9 @@
 #ifndef MUSTER_PAIR_RUN_H
 #define MUSTER_PAIR_RUN_H
 
+#include "validate/battery/links/pair/control.h"
 #include "validate/battery/links/path/channel.h"
 #include "validate/battery/links/path/errors.h"
-#include "validate/battery/links/pair/control.h"
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/links/path/probe.h"
 #include "validate/harness/program.h"

@@ -2,8 +2,8 @@
 #ifndef MUSTER_LINKREPORT_H
 #define MUSTER_LINKREPORT_H
 
-#include "validate/battery/links/pass_schedule.h"
 #include "validate/battery/links/pair/pair_run.h"
+#include "validate/battery/links/pass_schedule.h"
 
 /* Results as records, on the first node. */
 

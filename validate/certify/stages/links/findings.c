@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "validate/certify/report/run_records.h"
-#include "validate/policy/strikes.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
 #include "validate/localization/localization.h"
+#include "validate/policy/strikes.h"
 
 /* What the localization of the links found, as verdicts about nodes, notes and lines of
  * certificates. */
