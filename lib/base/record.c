@@ -127,7 +127,7 @@ int record_write(FILE *stream, const struct record *record)
     fputc('{', line);
 #define TEXT(key, member) field_string(line, key, whole.member);
 #define NUMBER(key, member) field_number(line, key, whole.member);
-#define SAMPLES(key, member) field_number(line, key, whole.member ? whole.member : NAN);
+#define SAMPLES(key, member) field_number(line, key, whole.member ? (double)whole.member : NAN);
 #define VERDICT(key, member)                                                                       \
     field_string(line, key, whole.member == VERDICT_NONE ? "" : verdict_name(whole.member));
     RECORD_MEMBERS(TEXT, NUMBER, SAMPLES, VERDICT)

@@ -70,6 +70,8 @@ int main(void)
            "\"unit\":\"Mb/s\",\"samples\":5,\"lowest\":120,\"outliers\":1,\"stopped\":\"budget\","
            "\"verdict\":\"fail\",\"code\":\"test_failed\",\"remediation\":\"check_log\"}\n",
            "a record is one line of JSON");
+    record.samples = (1 << 24) + 1;
+    has_str(written(&record), "\"samples\":16777217,", "a number of samples is exact");
     record.test = "gpu.health";
     has_str(written(&record), "\"code\":\"gpu_unhealthy\",\"remediation\":\"reset_gpu\"",
             "a failure without a code has the code of its test");
