@@ -4,9 +4,7 @@
 
 #include <time.h>
 
-/* The clock of durations and deadlines. It is not affected when the time of day is set, and has the
- * same origin for all processes of a machine. */
-
+/* Returns the time of a clock (clock_gettime(2)) in seconds. */
 static inline double clock_read_s(clockid_t clock)
 {
     struct timespec now;
@@ -15,7 +13,8 @@ static inline double clock_read_s(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Returns its time in seconds. */
+/* Returns the seconds of the clock of durations and deadlines. It is not affected when the time of
+ * day is set, and has the same origin for all processes of a machine. */
 static inline double clock_s(void)
 {
     return clock_read_s(CLOCK_MONOTONIC);
