@@ -131,9 +131,9 @@ static struct verify_plan limit_plan(const struct intent_statement *statement,
 
 /* Returns what a job on so many nodes requests for so much of the resource; gres: room for a text.
  */
-static struct verify_ask ask_for(const struct intent_statement *statement,
-                                 const struct verify_capacity *capacity, long amount, long nodes,
-                                 char gres[96])
+static struct verify_ask amount_request(const struct intent_statement *statement,
+                                        const struct verify_capacity *capacity, long amount,
+                                        long nodes, char gres[96])
 {
     enum resource resource = resource_of(statement);
     struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = (int)nodes, .cpus = (int)nodes};
@@ -161,7 +161,7 @@ static void submit_amount(struct verify_run *run, const struct intent_statement 
     enum resource resource = resource_of(statement);
     long nodes = nodes_for(statement, amount, per_node(statement, capacity));
     char gres[2][96];
-    struct verify_ask ask = ask_for(statement, capacity, amount, nodes, gres[0]), spread;
+    struct verify_ask ask = amount_request(statement, capacity, amount, nodes, gres[0]), spread;
     struct seen_job *job = verify_submit(run, statement->who, &ask, seen), refused;
 
     if (!job || job->answer != PROBE_LIMITED)
@@ -169,8 +169,8 @@ static void submit_amount(struct verify_run *run, const struct intent_statement 
     if ((resource == CPU || resource == GRES) && nodes < amount) {
         refused = *job;
         seen->count--;
-        spread = ask_for(statement, capacity, amount,
-                         nodes_for(statement, amount, (amount - 1) / nodes), gres[1]);
+        spread = amount_request(statement, capacity, amount,
+                                nodes_for(statement, amount, (amount - 1) / nodes), gres[1]);
         job = verify_submit(run, statement->who, &spread, seen);
         if (!job || job->answer == PROBE_ACCEPTED)
             return;
