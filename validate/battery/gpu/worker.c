@@ -458,8 +458,8 @@ int worker_main(const char *path, const char *visible)
 {
     struct worker_request request;
 
-    if (*visible)
-        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    if (*visible && setenv("CUDA_VISIBLE_DEVICES", visible, 1) != 0)
+        return 3; /* it would test the first instance in place of its own */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
     if (getppid() == 1)
