@@ -14,7 +14,8 @@ void output_start(const char *program, const char *suite, bool json);
 /* Sets the suite of the records that follow. */
 void output_suite(const char *suite);
 
-/* Fills in the record's suite, prints the record, and counts its verdict. */
+/* Prints the record, in JSON with the suite and with the MUSTER_RUN of output_start(), and counts
+ * its verdict. */
 void output_record(struct record *record);
 /* The same as a sink for record_report(), also for records that other modules make. */
 extern const struct record_sink output_sink;
