@@ -31,10 +31,10 @@ struct reach {
     char message[160]; /* one line for a person, without the node's name */
 };
 
-/* What a state other than REACH_ANSWERS means. */
+/* What a state means. */
 struct reach_kind {
-    const char *part; /* at fault: "slurmd", "munge", "node", "network"; "" without one */
-    enum fault_code code;
+    const char *part;     /* at fault: "slurmd", "munge", "node", "network"; "" without one */
+    enum fault_code code; /* of a state other than REACH_ANSWERS */
     bool is_failure;   /* it may be the node's own fault; else this host is the cause, or it is not
                           known */
     bool is_one_sided; /* a failure whose cause may lie between the hosts, such as a name that
