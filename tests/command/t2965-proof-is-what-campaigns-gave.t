@@ -24,7 +24,7 @@ result 'slow-rail n1 eth2 + frozen n2' missed 0 >>"$work/results"
 output=$("$summary" "$work/results")
 like "$output" '\| slow rail \| 4 \| - \| 4 \| 21 \| 20 \| [0-9]+ to 99 % \| 0 \| 0 \| 0 \| 1 \|' \
     'the same fault on other nodes is in the same row'
-like "$output" '^- \*\*Faults:\*\* 2 kinds, 1 of them 20 times or more ' 'a summary is first: kinds and repeats'
+like "$output" '^- \*\*Faults:\*\* 2 kinds, 1 of them 20 times or more\. Certify had 2 kinds' 'a summary is first: kinds and repeats'
 like "${output//$'\n'/ }" '22 certifications, 20 right \(72 to 97 %\), 0 partly \(0 to 15 %\), 0 unknown [^,]*, 1 +missed [^,]*, 1 wrong ' \
     '... and outcomes with intervals'
 like "$output" '\| slow rail \+ frozen \| 4 \|.*\| 0 \| 0 \| 1 \| 0 \| 20 \(20\) \|' 'simultaneous faults have a separate row'
@@ -90,7 +90,7 @@ watched() { # KIND SIGHT OUTCOME SECONDS WATCHED ALARMS
     watched suspended quiet wrong null 1800 2
 } >"$work/both"
 output=$("$summary" "$work/both")
-like "${output//$'\n'/ }" 'Watch, faults in a running job:\*\* 2 that +it +promises +to +see, +1 +right .* 1 +wrong [^;]*; +1 +that +it +cannot +see; +3 +false +alarms +in +1.5 +hours' 'the summary has those of watch'
+like "${output//$'\n'/ }" 'Watch, faults in a running job:\*\* 2 that +it +promises +to +see, +1 +right .* 1 +wrong [^;]*; +1 +that +it +cannot +see, +0 +of +them +wrong; +3 +false +alarms +in +1.5 +hours' 'the summary has those of watch'
 like "$output" '\| rank stopped \| warn or fail \| 3 \| 2 \| 1 \| 9 to 91 % \| 0 \| 0 \| 0 \| 1 \| 8 \(8\) \|' \
     'faults in a running job: what was named, and when'
 like "$output" '\| rank dawdles \| cannot see it \| 3 \| 1 \| 0 \| 0 to 79 % \| 0 \| 0 \| 1 \| 0 \| - \|' '... what cannot be seen has a row, too'
