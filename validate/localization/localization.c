@@ -11,6 +11,8 @@
 
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
+#include "validate/diagnose/model.h"
+#include "validate/localization/losses/losses.h"
 
 static void evidence_clear(struct evidence *evidence)
 {
@@ -18,6 +20,7 @@ static void evidence_clear(struct evidence *evidence)
     free(evidence->leaves);
     free(evidence->inconsistent);
     free(evidence->misplaced);
+    free(evidence->lossy);
     *evidence = (struct evidence){0};
 }
 
@@ -80,6 +83,43 @@ static int evidence_collect(struct localization *localization, const struct evid
     return diagnose(&evidence->network, links->samples, links->sample_count,
                     is_same_network(before, evidence) ? &before->diagnosis : &none,
                     &evidence->diagnosis);
+}
+
+/* Returns the index among the links' leaves of a leaf of the source; -1: not known. */
+static int leaf_of(const struct localization *localization, int leaf)
+{
+    const struct links *links = &localization->links;
+
+    for (size_t i = 0; i < links->node_count && links->leaves && !links->has_found_leaves; i++)
+        if (localization->source.leaves[i] == leaf)
+            return links->leaves[i];
+    return -1;
+}
+
+/* Sets the parts between nodes that surely lose packets. What a lossy part leaves of the rate
+ * depends on chance: it may be anything. Returns 0, or -1 if memory is out. */
+static int lossy_find(const struct localization *localization, struct evidence *evidence)
+{
+    struct losses losses;
+    int status = losses_read(localization, &losses);
+
+    evidence->lossy = malloc((losses.count + 1) * sizeof *evidence->lossy);
+    for (size_t i = 0; i < losses.count && evidence->lossy; i++) {
+        const struct loss_finding *finding = &losses.findings[i];
+        struct part part = finding->part;
+
+        if (part_is_of_node(&part) || losses_verdict(finding) != VERDICT_FAIL)
+            continue;
+        if (part.type == DIAGNOSE_LEAF || part.type == DIAGNOSE_UPLINK)
+            part.index = leaf_of(localization, part.index);
+        if (part.type == DIAGNOSE_UPLINK)
+            part.peer = leaf_of(localization, part.peer);
+        part.depth = MODEL_DEPTHS - 1;
+        if (part.type == DIAGNOSE_FABRIC || part.index >= 0)
+            evidence->lossy[evidence->lossy_count++] = part;
+    }
+    losses_clear(&losses);
+    return evidence->lossy ? status : -1;
 }
 
 /* Returns what to measure again: also all rails of a pair at once, if a host is suspected. */
@@ -146,6 +186,8 @@ int localization_run(struct localization *localization)
         status = evidence_collect(localization, &before, &evidence);
     }
     evidence.is_retested = localization->retests != SIZE_MAX;
+    if (status == 0)
+        status = lossy_find(localization, &evidence);
     if (status == 0)
         status = findings_make(&evidence, &localization->findings);
     evidence_clear(&evidence);

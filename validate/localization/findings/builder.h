@@ -61,8 +61,8 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
                        bool *is_cleared, char *why, size_t size);
 
 /* Returns whether the fault of a leaf shows in the samples of all of its nodes (one of many may
- * differ), and is not that of a few of them. Sets *is_cleared to whether no sample is low because
- * of it alone. */
+ * differ), and is not that of a few of them. Sets *is_cleared if no sample is low because of it
+ * alone. */
 bool evidence_is_of_leaf(const struct findings_builder *builder, const struct part *leaf,
                          bool *is_cleared);
 

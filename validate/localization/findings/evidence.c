@@ -303,7 +303,7 @@ bool evidence_is_of_leaf(const struct findings_builder *builder, const struct pa
         alike += leaf->duty == 0 ? (double)counted.low >= share * (double)counted.all
                                  : may_be(counted.all - counted.low, counted.all, 1 - share);
     }
-    *is_cleared = low == 0;
+    *is_cleared |= low == 0;
     return low > 0 && alike + (nodes >= LEAF_EXCEPT_LEAST) >= nodes;
 }
 
@@ -386,7 +386,9 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
     *is_cleared =
         retested.part_low == 0 && retested.part + retested.part_explained >= RETEST_CLEARED_LEAST;
     if (retested.part == 0 && retested.part_explained > 0)
-        snprintf(why, size, "its slow samples all pass a leaf, uplink or path that is slow itself");
+        snprintf(why, size,
+                 "its slow samples all pass a leaf, uplink or path that is slow or loses packets "
+                 "itself");
     else if (retested.part == 0)
         snprintf(why, size, "never measured alone with both ends scheduled: busy machine?");
     else if (retested.control == 0)

@@ -65,8 +65,11 @@ static void mark_reported(struct findings_builder *builder, int node, int rail)
 
 static void mark_suspects(struct findings_builder *builder)
 {
-    const struct diagnosis *diagnosis = &builder->evidence->diagnosis;
+    const struct evidence *evidence = builder->evidence;
+    const struct diagnosis *diagnosis = &evidence->diagnosis;
 
+    for (size_t i = 0; i < evidence->lossy_count; i++)
+        builder->shared[builder->shared_count++] = &evidence->lossy[i];
     for (size_t i = 0; i < diagnosis->count; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
@@ -77,7 +80,7 @@ static void mark_suspects(struct findings_builder *builder)
     }
     for (size_t i = 0; i < diagnosis->count; i++) {
         const struct suspicion *item = &diagnosis->items[i];
-        bool is_cleared;
+        bool is_cleared = false;
 
         if (item->part.type == DIAGNOSE_LEAF && suspicion_is_sure(item) &&
             evidence_is_of_leaf(builder, &item->part, &is_cleared))
@@ -130,10 +133,12 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
         is_confirmed = evidence_confirms(builder, item, &is_cleared, why, sizeof why);
     if (is_node || part->type == DIAGNOSE_PATH)
         is_sure &= is_confirmed;
-    if (part->type == DIAGNOSE_LEAF && is_sure && !is_surely_at_fault(builder, part)) {
-        is_sure = false;
+    if (part->type == DIAGNOSE_LEAF && !is_surely_at_fault(builder, part)) {
         evidence_is_of_leaf(builder, part, &is_cleared);
-        snprintf(why, sizeof why, "but some of its nodes are good: others may be at fault instead");
+        if (is_sure)
+            snprintf(why, sizeof why,
+                     "but some of its nodes are good: others may be at fault instead");
+        is_sure = false;
     }
     if (is_cleared)
         return;
@@ -277,7 +282,8 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     builder.is_reported =
         calloc(links->node_count * links->rail_count + 1, sizeof *builder.is_reported);
     builder.is_suspect = calloc(links->node_count + 1, sizeof *builder.is_suspect);
-    builder.shared = malloc((evidence->diagnosis.count + 1) * sizeof *builder.shared);
+    builder.shared =
+        malloc((evidence->lossy_count + evidence->diagnosis.count + 1) * sizeof *builder.shared);
     builder.peers_mbps = malloc((links->rail_count + 1) * sizeof *builder.peers_mbps);
     builder.is_out_of_memory = evidence_index(&builder) != 0 || !builder.is_reported ||
                                !builder.is_suspect || !builder.shared || !builder.peers_mbps;

@@ -64,14 +64,18 @@ int losses_judge(const struct loss_data *data, struct loss_finding **findings, s
  * Returns 0, or -1 if memory is out: then none is confirmed. */
 int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found);
 
-/* Losses in the records of a localization that has been run. */
+/* Losses in the records of a localization whose links have been read. */
 struct losses {
     struct loss_finding *findings;
     size_t count;
     const char *const *nodes, *const *rails; /* names for the indices in findings */
 };
 
-/* Judges what was lost, and measures suspected rails again with localization->measure(): each
+/* Judges what was lost by the records so far. Returns 0, or -1 if memory is out. Call
+ * losses_clear() in both cases. */
+int losses_read(const struct localization *localization, struct losses *losses);
+
+/* The same, and measures suspected rails again with localization->measure(): each
  * alone, by turns with a control pair, unless the retests of the localization have shown enough of
  * them. Sets localization->retests if it is the first to measure again. Returns 0, or -1 if memory
  * is out. Call losses_clear() in both cases. */

@@ -79,7 +79,7 @@ static bool sample_read(const struct links *links, const struct record *record,
     return true;
 }
 
-static int judge(const struct localization *localization, struct losses *losses)
+int losses_read(const struct localization *localization, struct losses *losses)
 {
     const struct records *records = localization->source.records;
     const struct links *links = &localization->links;
@@ -91,9 +91,7 @@ static int judge(const struct localization *localization, struct losses *losses)
     struct record bandwidth = RECORD_INIT;
     int rv = -1;
 
-    free(losses->findings);
-    losses->findings = NULL;
-    losses->count = 0;
+    *losses = (struct losses){.nodes = links->nodes, .rails = (const char *const *)links->rails};
     for (size_t i = localization->first; i < records->count && samples; i++) {
         const struct record *record = RECORD_AT(records, i);
         bool is_same;
@@ -145,10 +143,10 @@ int losses_find(struct localization *localization, struct losses *losses)
 {
     bool is_measured = true;
 
-    *losses = (struct losses){.nodes = localization->links.nodes,
-                              .rails = (const char *const *)localization->links.rails};
+    *losses = (struct losses){0};
     for (int i = 0; is_measured; i++) {
-        if (judge(localization, losses) != 0)
+        losses_clear(losses);
+        if (losses_read(localization, losses) != 0)
             return -1;
         is_measured = false;
         if (i < RETESTS && rails_measure(localization, losses, &is_measured) != 0)

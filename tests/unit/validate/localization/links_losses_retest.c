@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/splitmix.h"
 #include "lib/base/text.h"
 #include "tests/unit/validate/localization/fixture.h"
 
@@ -20,6 +21,7 @@ struct network {
     double uplink, all;     /* lost segments between the leaf switches, and everywhere */
     double stalled;
     double slow_mbps; /* of all transfers over n2's eth1; 0: as fast as the others */
+    bool is_uneven;   /* transfers between the leaf switches have rates by chance */
 };
 
 static struct conf conf = {.link_nominal_percent = 80, .link_peers_percent = 80};
@@ -41,6 +43,17 @@ static void add_record(const char *metric, int from, int to, int rail, double va
     put_record(&record);
 }
 
+static double mbps_of(int from, int to, int rail)
+{
+    static uint64_t state = 1;
+
+    if (current->slow_mbps > 0 && rail == 0 && (from == 1 || to == 1))
+        return current->slow_mbps;
+    return current->is_uneven && leaves[from] != leaves[to]
+               ? 196 - (double)(splitmix_next(&state) % 140)
+               : 196;
+}
+
 static void add_pair_run(int from, int to)
 {
     for (int rail = 0; rail < RAILS; rail++) {
@@ -50,11 +63,7 @@ static void add_pair_run(int from, int to)
         lost += rail == 0 && to == 1 ? current->receives : 0;
         if (rail == 0 && to == 1 && current->dropped > 0) /* written before the losses */
             add_record("socket_drops", to, from, rail, current->dropped, 0);
-        add_record("bandwidth", from, to, rail,
-                   current->slow_mbps > 0 && rail == 0 && (from == 1 || to == 1)
-                       ? current->slow_mbps
-                       : 196,
-                   8);
+        add_record("bandwidth", from, to, rail, mbps_of(from, to, rail), 8);
         add_record("lost_segments", from, to, rail, lost, SENT);
     }
 }
@@ -120,8 +129,19 @@ static const char *losses_text(const struct network *once, const struct network 
     return text;
 }
 
+/* Returns the message of the first finding about the speed of a leaf switch, or "". */
+static const char *leaf_message(void)
+{
+    for (size_t i = 0; i < localization.findings.count; i++)
+        if (localization.findings.items[i].kind == FINDING_LEAF)
+            return localization.findings.items[i].message;
+    return "";
+}
+
 static const struct network healthy = {0}, lossy = {.sends = 20, .receives = 20},
                             lossy_sends = {.sends = 20}, lossy_uplink = {.uplink = 20},
+                            uneven_uplink = {.uplink = 20, .is_uneven = true},
+                            uneven = {.is_uneven = true},
                             busy = {.sends = 20, .receives = 20, .stalled = 0.4},
                             busy_well = {.stalled = 0.4}, lossy_all = {.all = 20},
                             lossy_receives = {.receives = 20},
@@ -159,6 +179,12 @@ int main(void)
     is_str(losses_text(&lossy_uplink, &lossy_uplink), "fail uplink eth1;fail uplink eth2",
            "a lossy uplink is no node's fault");
     is_int(retest_count, 0, "... and needs no retest");
+    losses_text(&uneven, &uneven);
+    ok(*leaf_message(), "rates by chance between leaf switches may be a leaf switch's");
+    for (int i = 0; i < 5; i++) {
+        losses_text(&uneven_uplink, &uneven_uplink);
+        is_str(leaf_message(), "", "... not if the uplink loses packets");
+    }
     is_str(losses_text(&lossy_all, &lossy_all), "fail all eth1;fail all eth2",
            "a loss that all share is no node's fault");
     is_str(losses_text(&slow_receiver, &slow_receiver), "",
