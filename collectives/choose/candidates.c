@@ -75,22 +75,24 @@ static int run_once(const struct candidates_call *call, const struct choice *cho
 }
 
 /* The time per call in a loop without barriers, in us, on the slowest rank. -1: a call failed, or
- * memory for it is out, at this rank or another. */
+ * memory for it is out, at this rank or another. A rank whose call failed makes the rest, too, as
+ * the others would wait for it. */
 static double time_calls(const struct candidates_call *call, const struct choice *choice, int calls,
                          struct error *err)
 {
-    double time[2] = {0, 0};
+    int status = 0;
+    double us;
 
     if (collective_agree(call->comm, prepare(call, choice, err), err) < 0)
         return -1;
     PMPI_Barrier(call->comm);
-    time[0] = PMPI_Wtime();
-    for (int i = 0; i < calls && time[1] == 0; i++)
-        time[1] = run_once(call, choice, err) < 0;
-    time[0] = (PMPI_Wtime() - time[0]) * 1e6 / calls;
-    if (PMPI_Allreduce(MPI_IN_PLACE, time, 2, MPI_DOUBLE, MPI_MAX, call->comm) != MPI_SUCCESS)
-        time[1] = error_set(err, "MPI_Allreduce failed");
-    return time[1] == 0 ? time[0] : -1;
+    us = PMPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        status |= run_once(call, choice, err);
+    us = (PMPI_Wtime() - us) * 1e6 / calls;
+    if (PMPI_Allreduce(MPI_IN_PLACE, &us, 1, MPI_DOUBLE, MPI_MAX, call->comm) != MPI_SUCCESS)
+        status = error_set(err, "MPI_Allreduce failed");
+    return collective_agree(call->comm, status, err) < 0 ? -1 : us;
 }
 
 /* Whether time is left. Rank 0 decides for all. */

@@ -7,10 +7,12 @@
 #include "collectives/collective.h"
 #include "tests/command/mpi_checks.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static int32_t value(int of, size_t i)
@@ -644,6 +646,44 @@ static int make_benchmarks(const void *of, struct error *err)
     return tried < 0 ? -1 : 0;
 }
 
+static int reads_left; /* until the read of another rank's memory that fails, at rank 1 */
+
+ssize_t __real_process_vm_readv(pid_t pid, const struct iovec *here, unsigned long heres,
+                                const struct iovec *there, unsigned long theres,
+                                unsigned long flags);
+ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *here, unsigned long heres,
+                                const struct iovec *there, unsigned long theres,
+                                unsigned long flags);
+ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *here, unsigned long heres,
+                                const struct iovec *there, unsigned long theres,
+                                unsigned long flags)
+{
+    if (rank == 1 && reads_left > 0 && --reads_left == 0) {
+        errno = EPERM;
+        return -1;
+    }
+    return __real_process_vm_readv(pid, here, heres, there, theres, flags);
+}
+
+/* A read fails at one rank alone, in a single call or among many: all ranks get an error. */
+static void test_reads(const struct measured *measured)
+{
+    bool is_right = true;
+
+    for (int reads = ranks + 1; reads < 1000; reads *= 2) { /* after those that test the access */
+        struct error err = {""};
+        int failed = 0, status;
+
+        reads_left = reads;
+        status = make_benchmarks(measured, &err);
+        failed = rank == 1 && reads_left == 0;
+        reads_left = 0;
+        MPI_Bcast(&failed, 1, MPI_INT, 1, MPI_COMM_WORLD);
+        is_right &= failed ? status < 0 && *err.text : status == 0;
+    }
+    check(is_right, "benchmarks end", "when a rank cannot read the memory of another");
+}
+
 static void test_memory(void)
 {
     const struct tuned_options options = {.with_mpi = true};
@@ -663,6 +703,7 @@ static void test_memory(void)
         measure_machine(MPI_COMM_WORLD, measured.layout, &measured.machine, &err) < 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
     fail_each("benchmarks without memory", make_benchmarks, &measured, true);
+    test_reads(&measured);
     layout_free(measured.layout);
 }
 
