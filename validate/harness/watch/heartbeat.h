@@ -29,9 +29,9 @@ struct heartbeat {
     uint32_t progress;
     int32_t waits_for;
     /* of a tick: of the main thread; moved_bytes is of the process */
-    double ran_s, queued_s; /* cpu_time.h; queued_s is NAN if unknown */
-    double moved_bytes;     /* sockets.h; read only while the rank makes no progress */
-    int32_t state;          /* 'R', 'S', 'D', ... */
+    double queued_s;    /* cpu_time.h; NAN: unknown */
+    double moved_bytes; /* sockets.h; read only while the rank makes no progress */
+    int32_t state;      /* 'R', 'S', 'D', ... */
     char text[232];
 };
 

@@ -66,7 +66,6 @@ static void add_evidence(struct watch_state *state, struct heartbeat *heartbeat)
             state->cpu.queued_s = NAN;
         read_moved_bytes(state, heartbeat->progress, now);
     }
-    heartbeat->ran_s = state->cpu.ran_s;
     heartbeat->queued_s = state->cpu.queued_s;
     heartbeat->state = state->cpu.state;
     heartbeat->moved_bytes = state->moved_bytes;
