@@ -66,7 +66,7 @@ static int post(struct verbs_link *link, int pair, const void *data, size_t size
     if (link->verb == VERB_UD) {
         work.wr.ud.ah = link->handle;
         work.wr.ud.remote_qpn = link->peer.queue_pairs[pair];
-        work.wr.ud.remote_qkey = 0x11111111;
+        work.wr.ud.remote_qkey = VERBS_DATAGRAM_KEY;
     } else if (link->verb != VERB_SEND) {
         work.wr.rdma.remote_addr = remote;
         work.wr.rdma.rkey = link->peer.key;

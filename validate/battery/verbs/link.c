@@ -12,7 +12,7 @@
  * receiver that is not ready is tried again after 41 ms (code 24), six times. */
 enum { ANSWER_TIMEOUT = 16, RETRIES = 6, NOT_READY_TIMER = 24, NOT_READY_RETRIES = 6 };
 enum { DEPTH = 128, LEAST_DEPTH = 8, DEPTH_OF_ALL = 512, RECEIVES_PER_SEND = 4 };
-enum { DATAGRAM_KEY = 0x11111111, HOPS = 64 };
+enum { HOPS = 64 };
 
 static int least(int a, int b)
 {
@@ -89,7 +89,7 @@ static int init_pair(struct verbs_link *link, struct ibv_qp *pair, struct error 
         .qp_state = IBV_QPS_INIT,
         .port_num = (uint8_t)link->port->number,
         .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-        .qkey = DATAGRAM_KEY,
+        .qkey = VERBS_DATAGRAM_KEY,
     };
     int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
                (link->verb == VERB_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);

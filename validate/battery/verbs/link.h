@@ -26,6 +26,7 @@ struct verbs_address {
 enum {
     VERBS_HEADER_BYTES = 40, /* of a datagram, before what was sent: the GRH */
     VERBS_SMALL_BYTES = 64,
+    VERBS_DATAGRAM_KEY = 0x11111111, /* of both ends */
 };
 
 struct verbs_link {
