@@ -79,19 +79,13 @@ static bool is_allowed(const struct certify *certify, const struct localization 
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
 
-/* Makes the nodes on a slow leaf unknown: none of them is certified. */
-static void leaf_doubt(struct certify *certify, const struct localization *localization,
-                       const struct finding *finding)
+void certify_leaf_doubt(struct certify *certify, const struct links *links, const int *leaves,
+                        int leaf, const struct record *record)
 {
-    const struct links *links = &localization->links;
-
-    for (size_t i = 0; i < links->node_count && links->leaf_count > 1; i++) {
-        struct node_run *node_run = certify_node_run(certify, links->nodes[i]);
-
-        if (links->leaves[i] == finding->leaf && finding->verdict >= VERDICT_UNKNOWN)
-            outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, code_of(finding),
-                         "links", finding->part, finding->message);
-    }
+    for (size_t i = 0; i < links->node_count; i++)
+        if (leaves[i] == leaf)
+            outcome_note(&certify_node_run(certify, links->nodes[i])->outcome, STAGE_LINKS,
+                         VERDICT_UNKNOWN, record->code, "links", record->part, record->message);
 }
 
 /* Returns whether the rail is good by what this run measured, but below its own history or a
@@ -171,7 +165,8 @@ static void finding_apply(struct certify *certify, const struct localization *lo
                         STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links", finding->message);
         break;
     case FINDING_LEAF: /* no node's fault, but none of its nodes could show what it can do */
-        leaf_doubt(certify, localization, finding);
+        if (finding->verdict >= VERDICT_UNKNOWN && links->leaf_count > 1)
+            certify_leaf_doubt(certify, links, links->leaves, finding->leaf, &record);
         /* fall through */
     default: /* a path is no node's fault */
         certify_note(certify, "%s%s%s", is_named ? "" : finding->part, is_named ? "" : ": ",

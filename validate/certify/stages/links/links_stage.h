@@ -4,7 +4,12 @@
 
 #include "validate/certify/state/run.h"
 
+struct links;
 struct localization;
+/* Makes the nodes on a slow or lossy leaf switch unknown: none of them is certified. leaves: of the
+ * nodes of links. record: why. */
+void certify_leaf_doubt(struct certify *certify, const struct links *links, const int *leaves,
+                        int leaf, const struct record *record);
 /* Turns the findings of a completed localization into verdicts about nodes, notes, sums and lines
  * of certificates. first: the first record of the measurement. */
 void certify_link_findings(struct certify *certify, const struct localization *localization,

@@ -135,19 +135,6 @@ bool certify_is_lossy_between(const struct certify *certify, const char *const n
     return false;
 }
 
-/* Makes the nodes on a lossy leaf switch unknown: none of them is certified. */
-static void leaf_doubt(struct certify *certify, const struct localization *localization,
-                       const struct loss_finding *finding, const struct record *record)
-{
-    for (size_t i = 0; i < localization->links.node_count; i++) {
-        struct node_run *node_run = certify_node_run(certify, localization->links.nodes[i]);
-
-        if (localization->source.leaves[i] == finding->part.index)
-            outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, record->code, "links",
-                         record->part, record->message);
-    }
-}
-
 static void finding_apply(struct certify *certify, const struct localization *localization,
                           const struct losses *losses, const struct loss_finding *finding)
 {
@@ -188,7 +175,8 @@ static void finding_apply(struct certify *certify, const struct localization *lo
     if (record.verdict == VERDICT_FAIL)
         hostlist_append(&certify->lossy, part);
     if (finding->part.type == DIAGNOSE_LEAF)
-        leaf_doubt(certify, localization, finding, &record);
+        certify_leaf_doubt(certify, &localization->links, localization->source.leaves,
+                           finding->part.index, &record);
 }
 
 void certify_losses(struct certify *certify, struct localization *localization)
