@@ -183,9 +183,8 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
     job_step_info_response_msg_t *found = NULL;
     int rv = 0;
 
-    if (release_steps_load(id, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
-                         slurm_strerror(errno));
+    if (release_steps_load(id, &found, err) != 0)
+        return -1;
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
 
@@ -247,9 +246,8 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
     job_step_info_response_msg_t *steps = NULL;
     int rv = 0;
 
-    if (release_steps_load(id, &steps) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
-                         slurm_strerror(errno));
+    if (release_steps_load(id, &steps, err) != 0)
+        return -1;
     for (uint32_t i = 0; rv == 0 && i < steps->job_step_count; i++)
         if (release_step_is_of(&steps->job_steps[i], id) &&
             steps->job_steps[i].step_id.step_id == step) {

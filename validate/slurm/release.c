@@ -51,15 +51,19 @@ static slurm_step_id_t step_of(uint32_t job_id, uint32_t step_id)
 }
 #endif
 
-int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found)
+int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found, struct error *err)
 {
 #ifdef SLURM_STEPS_BY_STRUCT
     slurm_step_id_t id = step_of(job_id, NO_VAL);
-
-    return slurm_get_job_steps(&id, found, SHOW_ALL);
+    int rv = slurm_get_job_steps(&id, found, SHOW_ALL);
 #else
-    return slurm_get_job_steps(0, job_id, NO_VAL, found, SHOW_ALL);
+    int rv = slurm_get_job_steps(0, job_id, NO_VAL, found, SHOW_ALL);
 #endif
+
+    return rv == SLURM_SUCCESS
+               ? 0
+               : error_set(err, "cannot query the controller for the steps of job %u: %s", job_id,
+                           slurm_strerror(errno));
 }
 
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)

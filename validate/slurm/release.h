@@ -40,8 +40,8 @@ uint32_t release_job_id(const slurm_job_info_t *job);
 uint32_t release_granted_id(const resource_allocation_response_msg_t *granted);
 uint32_t release_submitted_id(const submit_response_msg_t *submitted);
 
-/* Return SLURM_SUCCESS or SLURM_ERROR. found is released with libslurm's own function. */
-int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found);
+/* Returns 0, or -1 with err. found is released with libslurm's own function. */
+int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found, struct error *err);
 /* Returns whether the step is of the job: for the number of an array, the steps of all its tasks
  * are loaded. */
 static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_id)

@@ -136,9 +136,8 @@ int own_job_last_step(uint32_t id, long *last, struct error *err)
     job_step_info_response_msg_t *found = NULL;
 
     *last = -1;
-    if (release_steps_load(id, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
-                         slurm_strerror(errno));
+    if (release_steps_load(id, &found, err) != 0)
+        return -1;
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
 

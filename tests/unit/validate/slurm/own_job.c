@@ -72,7 +72,7 @@ int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answ
     return SLURM_SUCCESS;
 }
 
-int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found)
+int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found, struct error *err)
 {
     static job_step_info_response_msg_t message = {.job_step_count = sizeof steps / sizeof *steps,
                                                    .job_steps = steps};
