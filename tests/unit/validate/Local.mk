@@ -377,6 +377,12 @@ tests_unit_validate_battery_pair_probe_t_SOURCES = tests/unit/validate/battery/p
 	validate/battery/links/pair/pair_probe.c validate/battery/links/path/probe.c
 tests_unit_validate_battery_pair_probe_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_unit_validate_battery_pair_probe_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=probe_send,--wrap=probe_receive
+check_PROGRAMS += tests/unit/validate/battery/pair_stalled.t
+tests_unit_validate_battery_pair_stalled_t_SOURCES = tests/unit/validate/battery/pair_stalled.c \
+	validate/battery/links/pair/overlap.c validate/battery/links/pair/pair_run.c
+tests_unit_validate_battery_pair_stalled_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_unit_validate_battery_pair_stalled_t_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_validate_battery_pair_stalled_t_LDADD = $(libbattery) lib/libstatistics.a $(unit_libs)
 endif BUILD_BATTERY
 
 if HAVE_IBVERBS

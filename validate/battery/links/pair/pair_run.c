@@ -260,8 +260,12 @@ void pair_run_conclude(const struct rail_info *own, const struct rail_info *thei
     snprintf(result->failure, sizeof result->failure, "%s", failure);
     result->nominal_mbps = fmin(own->nominal_mbps, theirs->nominal_mbps);
     result->mtu_bytes = own->probe.mtu_bytes;
-    if (other)
-        result->peer_errors = other->errors;
+    if (!other)
+        return;
+    result->peer_errors = other->errors;
+    result->received_mbps = other->received.mbps;
+    result->arrived_mbps = other->received.best_mbps;
+    result->stalled = fmin(result->stalled + other->received.stalled, 1);
 }
 
 /* Measures one rail. A connection that cannot be made one way is not tried the other way. Returns
@@ -300,11 +304,6 @@ static int measure_rail(struct pair_run *pair_run, int own, const struct rail_in
                 pair_run_serve(channel, rails->rails[own], &plan, &mine);
         }
         rv = control_exchange(pair_run->control, &mine, &other, sizeof mine, &idle);
-        if (result && rv == 0) {
-            result->received_mbps = other.received.mbps;
-            result->arrived_mbps = other.received.best_mbps;
-            result->stalled = fmin(result->stalled + other.received.stalled, 1);
-        }
         if (result) {
             result->path_mtu_bytes = path_mtu_bytes;
             pair_run_conclude(&rails->own.rails[own], theirs, &mine, rv == 0 ? &other : NULL,

@@ -148,8 +148,8 @@ int pair_run_drive(struct channel *channel, const struct rail *rail, const struc
 int pair_run_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                    struct report *report);
 
-/* Completes the result of the sender for a direction, except for its figures. other: NULL if the
- * partner was lost; is_skipped: pair_run_probe() did not return 0. */
+/* Completes the result of the sender for a direction, except for its own figures. other: NULL if
+ * the partner was lost; is_skipped: pair_run_probe() did not return 0. */
 void pair_run_conclude(const struct rail_info *own, const struct rail_info *theirs,
                        const struct report *mine, const struct report *other, bool is_skipped,
                        struct link_result *result);
