@@ -26,9 +26,11 @@ static bool is_cut(const struct link_result *result)
 static void report_failure(const struct program *program, const struct link_result *result,
                            const char *metric)
 {
+    /* of libibverbs it is known only if long packets are lost */
+    bool is_low = is_cut(result) || (result->is_verbs && result->path_mtu_bytes > 0);
     struct record record =
         LINKREPORT(program, result, metric, .value = 0, .unit = "Mb/s", .verdict = VERDICT_FAIL,
-                   .code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT);
+                   .code = is_low ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT);
 
     output_report(record, "%s %s -> %s %s: %s%s", record.node, result->rail, record.peer,
                   result->peer_rail, result->failure,
