@@ -394,9 +394,13 @@ if HAVE_IBVERBS
 check_PROGRAMS += \
 	tests/unit/validate/battery/verbs.t \
 	tests/unit/validate/battery/verbs_port.t \
+	tests/unit/validate/battery/verbs_together.t \
 	# end
 tests_unit_validate_battery_verbs_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_unit_validate_battery_verbs_t_LDADD = $(libverbs) $(libbattery) \
+	$(unit_libs) $(IBVERBS_LIBS)
+tests_unit_validate_battery_verbs_together_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
+tests_unit_validate_battery_verbs_together_t_LDADD = $(libverbs) $(libbattery) \
 	$(unit_libs) $(IBVERBS_LIBS)
 tests_unit_validate_battery_verbs_port_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_unit_validate_battery_verbs_port_t_LDADD = $(libverbs) $(libbattery) \

@@ -383,7 +383,8 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
         for (int i = 0; i < count; i++) {
             int reaped = reap(&streams[i], err);
 
-            if (reaped < 0 || post_more(&streams[i], err) != 0)
+            streams[i].has_failed = reaped < 0 || post_more(&streams[i], err) != 0;
+            if (streams[i].has_failed)
                 return -1;
             if (reaped > 0) {
                 now = clock_s();
@@ -393,7 +394,7 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
         }
         if (found > 0)
             patience = (struct patience){now + timeout_s, 0};
-        else if (is_over(&patience))
+        else if ((streams[0].has_failed = is_over(&patience))) /* it stands for all */
             return stalled(streams[0].link, timeout_s, err);
         if (found == 0 && patience.spins % SPINS_PER_LOOK == 0)
             now = clock_s();
@@ -406,7 +407,7 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
     for (int i = 0; i < count; i++)
         conclude(&streams[i]);
     for (int i = 0; i < count; i++)
-        if (drain(&streams[i], timeout_s, err) != 0)
+        if ((streams[i].has_failed = drain(&streams[i], timeout_s, err) != 0))
             return -1;
     return 0;
 }

@@ -25,6 +25,7 @@ struct verbs_stream {
     double sent_bytes;  /* in all */
     double samples_mbps[PATH_SAMPLES];
     int sample_count;
+    bool has_failed;  /* this one, of those at once */
     int window;       /* messages under way at a time on each queue pair */
     int signal_every; /* one of so many messages is signaled */
     size_t message_bytes;
@@ -34,8 +35,8 @@ struct verbs_stream {
 };
 
 /* Writes, reads or sends on all links for that time, in `samples` parts; then waits for what is
- * under way. The figure is that of the parts together.
- */
+ * under way. The figure is that of the parts together. If it fails, has_failed of that stream is
+ * set. */
 int verbs_run(struct verbs_stream *streams, int count, double seconds, int samples,
               double timeout_s, struct error *err);
 

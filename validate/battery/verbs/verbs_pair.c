@@ -269,19 +269,15 @@ static int measure_direction(struct verbs_pair *verbs_pair, enum verb verb, bool
     struct link_result *result = drives ? add_result(verbs_pair, verb, VERB_PAIR) : NULL;
     struct path_result *path = watch_allocate(1, sizeof *path);
     struct message mine = {0}, other = {0};
-    int first_mtu = 0, used_mtu = 0, rv, next = 0;
+    int first_mtu = 0, used_mtu = 0, rv, next;
 
     program_step(verbs_pair->pair_run->program);
     verbs_pair->session = pair_run_session(verbs_pair->pair_run, verbs_pair->index,
                                            drives == verbs_pair->pair_run->is_first) +
                           ((uint64_t)verb << 56);
     rv = try_direction(verbs_pair, verb, drives, path, &mine, &other, &used_mtu);
-    /* errors are counted until after the last message */
-    if (rv == 0) {
-        struct message last = mine;
-
-        rv = exchange(verbs_pair, &last, &other);
-    }
+    if (rv == 0) /* errors are counted until after the last message */
+        rv = exchange(verbs_pair, &mine, &other);
     first_mtu = used_mtu;
     if (result) {
         conclude(verbs_pair, verb, path, &mine, &other, used_mtu, result);
@@ -290,8 +286,7 @@ static int measure_direction(struct verbs_pair *verbs_pair, enum verb verb, bool
         if (verb == VERB_WRITE && !*result->failure)
             verbs_pair->write_bytes_per_s = path->bandwidth_mbps / 8e-6;
     }
-    for (next = drives ? mine.next_mtu_bytes : other.next_mtu_bytes; rv == 0 && next > 0;
-         next = drives ? mine.next_mtu_bytes : other.next_mtu_bytes) {
+    while (rv == 0 && (next = drives ? mine.next_mtu_bytes : other.next_mtu_bytes) > 0) {
         mine = other = (struct message){0};
         verbs_pair->mtu_bytes = next;
         program_step(verbs_pair->pair_run->program);
@@ -398,14 +393,18 @@ static int together_direction(struct verbs_pair *verbs_pairs, int count, bool dr
         streams[open].bytes_per_s = verbs_pairs[open].write_bytes_per_s;
         streams[open].message_bytes = (size_t)verbs_pairs[open].settings->message_bytes;
     }
-    if (rv > 0)
+    if (rv > 0) {
         error_set(&err, "%s", mine.failed ? mine.text : other.text);
+        streams[open - 1].has_failed = true;
+    }
     if (rv == 0 && drives)
         verbs_measure(streams, count, verbs_pairs[0].pair_run->plan, false, &err);
     if (rv == 0)
         rv = send_request(&verbs_pairs[0], REQUEST_END);
+    /* one that fails ends the others, which are not at fault */
     for (int i = 0; i < count && drives && rv >= 0; i++)
-        add_together(&verbs_pairs[i], &streams[i], err.text);
+        if (!*err.text || streams[i].has_failed)
+            add_together(&verbs_pairs[i], &streams[i], err.text);
     for (int i = 0; i < open; i++)
         verbs_link_close(links[i]);
     return rv < 0 ? -1 : 0;
