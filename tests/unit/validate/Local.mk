@@ -402,6 +402,13 @@ tests_unit_validate_battery_verbs_t_LDADD = $(libverbs) $(libbattery) \
 tests_unit_validate_battery_verbs_together_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_unit_validate_battery_verbs_together_t_LDADD = $(libverbs) $(libbattery) \
 	$(unit_libs) $(IBVERBS_LIBS)
+if BUILD_BATTERY
+check_PROGRAMS += tests/unit/validate/battery/verbs_pair.t
+tests_unit_validate_battery_verbs_pair_t_SOURCES = tests/unit/validate/battery/verbs_pair.c \
+	validate/battery/verbs/verbs_pair.c
+tests_unit_validate_battery_verbs_pair_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) $(IBVERBS_CFLAGS)
+tests_unit_validate_battery_verbs_pair_t_LDADD = $(libbattery) $(unit_libs)
+endif BUILD_BATTERY
 tests_unit_validate_battery_verbs_port_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_unit_validate_battery_verbs_port_t_LDADD = $(libverbs) $(libbattery) \
 	$(unit_libs) $(IBVERBS_LIBS)

@@ -302,6 +302,7 @@ static int measure_direction(struct verbs_pair *verbs_pair, enum verb verb, bool
                 result->path_mtu_bytes = next;
             break;
         }
+        verbs_pair->mtu_bytes = verbs_pair->settings->mtu_bytes; /* it is not the MTU */
     }
     free(path);
     return rv;
@@ -331,10 +332,11 @@ static int open_verbs_pair(struct verbs_pair *verbs_pair)
     if (rv != 0)
         return -1;
     if (!mine.failed && !other.failed) {
-        verbs_pair->peer = other.address;
         if (verbs_addresses_fit(&mine.address, program->node_name[program->node], &other.address,
-                                peer_node(verbs_pair), &err) == 0)
+                                peer_node(verbs_pair), &err) == 0) {
+            verbs_pair->peer = other.address;
             return 0;
+        }
         fail(&mine, &err);
     }
     /* each end reports its own failure, unless rails_open() has; the first one reports that of
@@ -449,7 +451,7 @@ int verbs_pair_run(struct pair_run *pair_run, const struct verbs_settings *setti
             continue;
         rv = measure_rail(&verbs_pairs[count]);
         if (verbs_pairs[count].peer.port[0])
-            count++; /* both ends are open */
+            count++; /* both ends are open, and fit */
         else
             verbs_port_close(verbs_pairs[count].port);
     }
