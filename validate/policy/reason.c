@@ -15,7 +15,7 @@ static const struct {
     {"Not responding", "slurmd"},
     {"gres/", "gres"},
     {"Node unexpectedly rebooted", "node"},
-    {"Kill task failed", "node"},
+    {"Kill task failed", "slurmd"},
     {"Prolog error", "prolog"},
     {"Epilog error", "epilog"},
     {"batch job complete failure", "slurmd"},

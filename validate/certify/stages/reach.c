@@ -28,8 +28,8 @@ static void run(struct certify *certify)
 
             /* It answers now: whether it was at fault is not known, and cannot be tested. */
             text_put(text, sizeof text,
-                     "%.140s; it answers now; next: scontrol update nodename=%.50s "
-                     "state=resume",
+                     "%.100s; it answers now; next: read slurmd's log there, then scontrol update "
+                     "nodename=%.63s state=resume",
                      node_run->plan.message, node_run->name);
             certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
                           "slurm.state", "slurmd", text);

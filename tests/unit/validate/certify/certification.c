@@ -2345,6 +2345,19 @@ static void tests_a_node_that_answers_again(void)
     check_counts_as_try("n5", "a node that Slurm set down and that answers again");
 }
 
+/* As after a change of MUNGE's key: a step that ended meanwhile could not report it. */
+static void fails_no_node_where_a_step_did_not_end(void)
+{
+    setup.admin_reason = "Kill task failed";
+    run();
+    is_int(outcome_of("n5")->verdict, VERDICT_UNKNOWN,
+           "a node where a step did not end in time, and that answers now, is unknown");
+    has_str(outcome_worst(outcome_of("n5"))->message,
+            "it answers now; next: read slurmd's log there, then scontrol update nodename=n5 ",
+            "... with the next step");
+    is_str(slurm.nodes[4].reason, "Kill task failed", "... and its drain stays");
+}
+
 static void counts_what_recurs_as_tries(void)
 {
     setup.full_spool = "n2";
@@ -3630,6 +3643,7 @@ static void (*const tests[])(void) = {
     test_failed_certificates,
     waits_for_a_controller_that_is_started_again,
     tests_a_node_that_answers_again,
+    fails_no_node_where_a_step_did_not_end,
     counts_what_recurs_as_tries,
     requests_no_longer_job_than_the_partition_allows,
     adds_complete_wait,

@@ -16,6 +16,8 @@ static void test_owners(void)
     ok(!reason_is_ours(""), "... nor is an empty reason");
     is_str(reason_slurm_part("Not responding [slurm@2026]"), "slurmd",
            "Slurm's own reason has a part");
+    is_str(reason_slurm_part("Kill task failed"), "slurmd",
+           "... a step that did not end in time blames slurmd");
     ok(!reason_slurm_part("replace PSU"), "a person's reason has none");
 }
 
