@@ -205,8 +205,8 @@ static void tick(void *context)
 }
 
 /* Reports the nodes that may have caused a finding by their own fault. */
-static int report_suspects(const struct watching *watching, const struct user *user,
-                           struct error *err)
+static void report_suspects(const struct watching *watching, const struct user *user,
+                            struct error *err)
 {
     const struct watch_verdict *verdict = &watching->verdict;
     struct hostlist suspects = {0}, holders = {0};
@@ -222,9 +222,13 @@ static int report_suspects(const struct watching *watching, const struct user *u
         const char *holder;
 
         if (!finding->node || finding->verdict == VERDICT_UNKNOWN ||
-            hostlist_contains(&suspects, finding->node) ||
-            !(holder = watch_holder(&watching->watch, finding->node)))
+            hostlist_contains(&suspects, finding->node))
             continue;
+        holder = watch_holder(&watching->watch, finding->node);
+        if (!holder) {
+            rv = error_set(err, "no node of the job sends samples");
+            break;
+        }
         suspect_report_print(stream, holder, finding->node, watching->options->job_id, "watch",
                              finding->part, finding->message);
         if (hostlist_append(&suspects, finding->node) != 0 ||
@@ -253,14 +257,13 @@ static int report_suspects(const struct watching *watching, const struct user *u
         if (rv == 0)
             fprintf(stderr, "%s: suspect report left about %zu node%s\n", set.name, suspects.count,
                     text_plural(suspects.count));
-        else
-            error_prefix(err, "no suspect report was left");
     }
+    if (rv != 0)
+        fprintf(stderr, "%s: no suspect report was left: %s\n", set.name, err->text);
     arguments_clear(&program);
     hostlist_clear(&suspects);
     hostlist_clear(&holders);
     free(lines);
-    return rv;
 }
 
 /* Runs the step until the job, this program or the deadline ends it. */
@@ -344,7 +347,7 @@ static int job_watch(struct watching *watching, struct error *err)
             error_set(err, "out of memory for %zu nodes", job.nodes.count);
         else if ((rv = watch_run(watching, owner, err)) == 0 && options->reports &&
                  (!options->until_hang || watching->verdict.verdict == VERDICT_FAIL))
-            rv = report_suspects(watching, owner, err);
+            report_suspects(watching, owner, err);
         watch_clear(&watching->watch);
         labels_clear(&watching->labels);
     }

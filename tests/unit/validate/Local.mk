@@ -193,6 +193,7 @@ check_PROGRAMS += \
 	tests/unit/validate/subnet/subnet.t \
 	tests/unit/validate/suspects/suspect_reports.t \
 	tests/unit/validate/watch/job_watch.t \
+	tests/unit/validate/watch/watch_report.t \
 	# end
 tests_unit_validate_certify_budget_t_SOURCES = tests/unit/validate/certify/budget.c validate/certify/state/budget.c
 tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
@@ -369,6 +370,14 @@ tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_wa
 	validate/watch/read.c validate/watch/sample.c validate/watch/sockets.c
 tests_unit_validate_watch_job_watch_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_watch_job_watch_t_LDADD = $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
+tests_unit_validate_watch_watch_report_t_SOURCES = tests/unit/validate/watch/watch_report.c validate/watch/command.c \
+	validate/watch/judge.c validate/watch/rails.c validate/watch/ranks.c validate/watch/window.c validate/watch/ras.c \
+	validate/watch/read.c validate/watch/sample.c validate/watch/show.c validate/watch/sockets.c \
+	validate/command/node_view.c validate/command/print.c validate/command/usage.c
+tests_unit_validate_watch_watch_report_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_watch_watch_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=own_job_load \
+	-Wl,--wrap=step_run,--wrap=clock_gettime
+tests_unit_validate_watch_watch_report_t_LDADD = $(unit_libs) $(muster_libs) lib/libstatistics.a $(JANSSON_LIBS)
 endif BUILD_MUSTER
 
 if BUILD_BATTERY
