@@ -174,22 +174,22 @@ unlike "$(report -c "$dir/past.conf" <(job n1 pass | sed 's/"suite":"preflight",
     'job 4711' '... and neither is what a node has seen during a job'
 
 # What changed on nodes that did not pass: n1 and n2 were both updated, n3 was not and had a dry run since,
-# n4 passed, n5 never has.
+# n4 passed, n5 never has, n6 reported no facts.
 facts() { # RUN TIME KERNEL MTU [NODE VERDICT]...
     local run=$1 time=$2 kernel=$3 mtu=$4
     shift 4
     while [ $# -gt 0 ]; do
-        printf '{"suite":"certify","test":"certify","node":"%s","verdict":"%s"}\n' "$1" "$2"
-        printf '{"suite":"check","test":"host.config","metric":"kernel","node":"%s","message":"%s"}\n' "$1" "$([ "$1" = n3 ] && echo 6.1 || echo "$kernel")"
-        printf '{"suite":"check","test":"host.config","metric":"mtu","part":"eth1","node":"%s","message":"%s"}\n' "$1" "$mtu"
+        printf '{"suite":"certify","test":"certify","node":"%s","verdict":"%s"}\n' "$1" "${2/silent/fail}"
+        [ "$2" = silent ] || printf '{"suite":"check","test":"host.config","metric":"kernel","node":"%s","message":"%s"}\n' "$1" "$([ "$1" = n3 ] && echo 6.1 || echo "$kernel")"
+        [ "$2" = silent ] || printf '{"suite":"check","test":"host.config","metric":"mtu","part":"eth1","node":"%s","message":"%s"}\n' "$1" "$mtu"
         shift 2
     done | sed "s/^{/{\"time\":$time,\"run\":\"$run\",/" >"$dir/$run.jsonl"
     "$top_builddir/tests/history-add" "$dir/changes.db" "$run" "$time" <"$dir/$run.jsonl"
 }
-facts c1 1795700000 6.1 9000 n1 pass n2 pass n3 pass n4 pass n5 fail
+facts c1 1795700000 6.1 9000 n1 pass n2 pass n3 pass n4 pass n5 fail n6 pass
 facts c2 1795710000 6.2 9000 n1 fail n2 fail n3 pass
 facts c3 1795720000 6.2 1500 n3 pass
-facts c4 1795730000 6.2 9000 n1 fail n2 unknown n3 fail n4 pass n5 fail
+facts c4 1795730000 6.2 9000 n1 fail n2 unknown n3 fail n4 pass n5 fail n6 silent
 facts c5 1795740000 6.3 9000 n1 pass n2 pass
 python3 -c 'import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as database:

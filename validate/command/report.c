@@ -123,7 +123,8 @@ static void past_take(const struct history_node *node, void *context)
                                .expires = NAN,
                                .verdict = node->verdict,
                                .code = node->code,
-                               .is_suspect = node->is_suspect};
+                               .is_suspect = node->is_suspect,
+                               .lacks_facts = node->lacks_facts};
     struct tm day = {0};
 
     if (survey_node(survey, node->node) < 0 && survey->past_count > 0 &&
@@ -166,13 +167,14 @@ static void change_take(const struct history_change *change, void *context)
 }
 
 /* Adds what changed on nodes that did not pass from the last good run of each to this one. Only if
- * the history has this run, it has its facts. */
+ * the history has this run, it has its facts; of some nodes it has none. */
 static int changes_find(struct filler *filler, const char *path, struct error *err)
 {
     const struct survey *survey = filler->survey;
     struct history_span *spans = calloc(survey->node_count + 1, sizeof *spans);
     const struct survey_past **good = calloc(survey->node_count + 1, sizeof *good);
     struct history_run run;
+    const char *silent = "";
     char text[192];
     size_t count = 0;
     int rv = history_run_find(path, survey->run, &run, text, err);
@@ -184,7 +186,9 @@ static int changes_find(struct filler *filler, const char *path, struct error *e
         const struct survey_past *past = &survey->past[i];
         long node = survey_node(survey, past->node);
 
-        if (strcmp(run.run, survey->run) != 0 || node < 0 ||
+        if (past->lacks_facts && strcmp(past->run, run.run) == 0)
+            silent = past->node;
+        if (strcmp(run.run, survey->run) != 0 || node < 0 || strcmp(silent, past->node) == 0 ||
             survey->nodes[node].verdict < VERDICT_WARN || past->time >= run.time ||
             past->verdict != VERDICT_PASS ||
             (count > 0 && strcmp(good[count - 1]->node, past->node) == 0))

@@ -31,6 +31,7 @@ struct history_node {
     double rail_mbps; /* of its worst rail; NAN: not measured */
     /* Unused when adding: they come from the records. */
     bool is_suspect;  /* it failed near a limit, was not drained, and keeps its certificate */
+    bool lacks_facts; /* it reported no fact that history_fingerprints() counts */
     const char *code; /* "": unknown */
     /* In a list of the newest run of all nodes: the time of the first of the newest consecutive
      * runs with this verdict, dry runs included; else NAN. Unused when adding. */

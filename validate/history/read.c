@@ -13,7 +13,7 @@
     " verdict = 'fail' AND " DATABASE_MINE_SUSPECT                                                 \
     ", CASE WHEN verdict <> 'pass' THEN (SELECT code FROM records WHERE +records.run = mine.run"   \
     " AND records.node = mine.node AND records.suite = 'certify'"                                  \
-    " AND records.test = 'certify') END"
+    " AND records.test = 'certify') END, fingerprint = 0"
 
 #define COLUMNS_THEN NODE_COLUMNS("certified_until")
 #define COLUMNS_NOW NODE_COLUMNS(DATABASE_MINE_CERTIFIED)
@@ -47,7 +47,8 @@ static int read_nodes(struct database_rows *rows,
                                     .rail_mbps = database_number(statement, 9),
                                     .is_suspect = sqlite3_column_int(statement, 10) != 0,
                                     .code = database_text(statement, 11),
-                                    .since = database_number(statement, 12)},
+                                    .lacks_facts = sqlite3_column_int(statement, 12) != 0,
+                                    .since = database_number(statement, 13)},
              context);
     return database_end(rows, err);
 }

@@ -68,6 +68,7 @@ struct survey_past {
     double expires;         /* in the node's newest run: of its current certificate; NAN */
     enum verdict verdict;
     bool is_suspect;
+    bool lacks_facts; /* the node reported none */
 };
 
 /* What is not as it was in the last good run of a node that did not pass: the newest earlier one
