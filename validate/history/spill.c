@@ -13,6 +13,8 @@
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/base/path.h"
+#include "lib/base/read_all.h"
+#include "lib/base/regular_file.h"
 
 /* Runs that the database did not accept wait in separate files, each a database with one run:
  * PATH.RUN.waiting, or if the disk is full a file in a second directory, named by the last part of
@@ -73,6 +75,24 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 
 /* ---------------------------------------------------------------- taking in */
 
+/* Returns 0 if all of the file can be read, or -1 with err: to SQLite a page that cannot be read is
+ * damage. */
+static int file_read(const char *path, struct error *err)
+{
+    int fd = regular_file_open(path, err);
+    char bytes[1 << 16];
+    ssize_t got;
+
+    if (fd < 0)
+        return -1;
+    while ((got = read_all(fd, bytes, sizeof bytes)) > 0)
+        ;
+    if (got < 0)
+        error_set(err, "%s: %m", path);
+    close(fd);
+    return (int)got;
+}
+
 /* Whether the file is a complete database of muster with one run. Returns 1, 0, or -1 with err if
  * it cannot be read, as that of another version. */
 static int is_whole(const char *path, struct error *err)
@@ -91,7 +111,7 @@ static int is_whole(const char *path, struct error *err)
         faults == 0;
 
     sqlite3_close(database);
-    return is_good;
+    return is_good ? 1 : file_read(path, err);
 }
 
 /* Copies the database that is attached as `waiting`. */

@@ -257,7 +257,7 @@ tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/cam
 tests_unit_validate_history_campaign_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sqlite3_finalize
 tests_unit_validate_history_campaign_t_LDADD = $(libhistory) lib/libstatistics.a \
 	validate/policy/libpolicy.a $(libreport) $(unit_libs)
-tests_unit_validate_history_history_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sqlite3_step
+tests_unit_validate_history_history_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sqlite3_step,--wrap=read_all
 tests_unit_validate_history_history_t_LDADD = $(libhistory) $(libreport) \
 	lib/libstatistics.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_history_node_status_t_LDADD = $(libhistory) lib/libstatistics.a \

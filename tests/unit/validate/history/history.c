@@ -4,6 +4,7 @@
 #include "validate/history/history.h"
 #include "validate/history/recall.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <math.h>
 #include <sched.h>
@@ -617,6 +618,34 @@ static const char *stderr_of_add(const char *path, const char *run)
     return stderr_text;
 }
 
+static bool is_disk_failing;
+
+ssize_t __real_read_all(int fd, void *bytes, size_t length);
+ssize_t __wrap_read_all(int fd, void *bytes, size_t length);
+ssize_t __wrap_read_all(int fd, void *bytes, size_t length)
+{
+    if (!is_disk_failing)
+        return __real_read_all(fd, bytes, length);
+    errno = EIO;
+    return -1;
+}
+
+/* To SQLite a page that cannot be read is damage. */
+static void keeps_a_waiting_file_that_cannot_be_read(void)
+{
+    const char *path = path_in("failing.db"), *waiting = path_in("failing.db.z.waiting");
+    char text[300];
+
+    tree_put(directory, "failing.db.z.waiting", "not read");
+    is_disk_failing = true;
+    snprintf(text, sizeof text, "%s: Input/output error; it goes on waiting\n", waiting);
+    is_str(stderr_of_add(path, "f1"), text, "a waiting file that cannot be read is named");
+    is_disk_failing = false;
+    ok(access(waiting, F_OK) == 0, "... and keeps waiting");
+    has_str(stderr_of_add(path, "f2"), "found no complete run, renamed to",
+            "... until it can be read");
+}
+
 static void names_waiting_files_of_other_users(void)
 {
     const char *path = path_in("another.db"), *waiting = path_in("another.db.z.waiting");
@@ -982,6 +1011,7 @@ int main(void)
     waits_for_a_new_database("column.db", "CREATE UNIQUE INDEX lost ON nodes (node);"
                                           "ALTER TABLE runs RENAME COLUMN run TO lost");
     names_waiting_files_of_other_users();
+    keeps_a_waiting_file_that_cannot_be_read();
     test_locked();
     test_waiting_at_once();
     test_other_users();
