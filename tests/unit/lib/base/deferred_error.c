@@ -2,8 +2,12 @@
 #include "lib/base/deferred_error.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
+#include "lib/base/sysfs.h"
 #include "lib/node/inventory.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -48,9 +52,43 @@ static void node_without_descriptors(void)
     tree_remove(root);
 }
 
+/* Without an error, a node whose processes cannot be listed looks as if it had none. */
+static void processes_that_cannot_be_listed(void)
+{
+    struct rlimit limit, none = {0, 0};
+    char *root = tree_unpack("lab-node"), long_root[SYSFS_PATH + 1];
+    pid_t *pids;
+    ssize_t count;
+
+    is_int(sysfs_processes("/nonexistent", &pids), -1, "without /proc there is no list");
+    is_int(errno, ENOENT, "... errno says so");
+    ok(!pids, "... and nothing is left to free");
+    is_int(deferred_error_take(), 0, "... which is no error of this process");
+    memset(long_root, 'x', sizeof long_root - 1);
+    long_root[sizeof long_root - 1] = '\0';
+    is_int(sysfs_processes(long_root, &pids), -1, "nor with a root that is too long");
+    is_int(errno, ENAMETOOLONG, "... errno says so");
+    tree_put(root, "here/proc", "a file");
+    snprintf(long_root, sizeof long_root, "%s/here", root);
+    is_int(sysfs_processes(long_root, &pids), -1, "nor if /proc is no directory");
+    is_int(errno, ENOTDIR, "... errno says so");
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none.rlim_max = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &none);
+    count = sysfs_processes("", &pids);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    is_int(count, -1, "nor without free descriptors");
+    is_int(deferred_error_take(), EMFILE, "... which is an error of this process");
+    count = sysfs_processes("", &pids);
+    ok(count > 0 && pids[0] > 0, "... the next list is complete");
+    free(pids);
+    tree_remove(root);
+}
+
 int main(void)
 {
     first_error_is_kept();
     node_without_descriptors();
+    processes_that_cannot_be_listed();
     return tap_done();
 }

@@ -2,15 +2,18 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "lib/base/record.h"
 #include "lib/base/text.h"
+#include "lib/constants/command_constants.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/doctor/doctor.h"
@@ -23,10 +26,12 @@
 
 static const char *busy_node = ""; /* the node that starts no job */
 static char partitions[200];       /* that were asked for a job, each followed by a blank */
+static double reach_s;             /* the time that slurmd was given to answer */
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
+    reach_s = deadline_s;
     for (size_t i = 0; i < count; i++)
         answers[i] = (struct reach){.state = REACH_ANSWERS};
     return 0;
@@ -74,6 +79,7 @@ static void queries_each_node_in_its_partition(void)
 
     doctor_cluster(NULL, &findings);
     is_str(partitions, "lab ", "one job asks all nodes of a partition");
+    is_int((int)reach_s, DOCTOR_REACH_S, "... after their slurmd, which has some time to answer");
     is_str(found_of(&findings, "n4", "answer"), answered, "... which report");
     doctor_clear(&findings);
     made_is_divided = true;
@@ -229,6 +235,8 @@ static void looks_for_transports(void)
 
 static int connect_errno[2]; /* of the IPv4 address of the next node, and of the IPv6 one */
 static bool has_sockets[2];
+static int connections;
+static double connect_s; /* their time limits in all */
 
 static int of_address(int family)
 {
@@ -264,7 +272,13 @@ int __wrap_socket(int family, int type, int protocol)
 
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
-    (void)fd, (void)length;
+    struct timeval limit = {0};
+    socklen_t size = sizeof limit;
+
+    (void)length;
+    getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &size);
+    connections++;
+    connect_s += (double)limit.tv_sec + 1e-6 * (double)limit.tv_usec;
     errno = connect_errno[of_address(address->sa_family)];
     return errno ? -1 : 0;
 }
@@ -325,7 +339,10 @@ static void looks_for_ports(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memcpy(connect_errno, cases[i].reason, sizeof connect_errno);
         memcpy(has_sockets, cases[i].has_sockets, sizeof has_sockets);
+        connect_s = connections = 0;
         is_int(doctor_look_ports(&site, found), cases[i].verdict, "%s", cases[i].what);
+        ok(fabs(connect_s - connections * DOCTOR_REACH_S / 2.0) < 0.05,
+           "... both addresses share the time that slurmd has to answer (%.2f s)", connect_s);
         has_str(found, cases[i].found, "... in words");
     }
     setenv("SLURM_STEP_NODELIST", "n1,n3", 1);
