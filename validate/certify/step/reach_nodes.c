@@ -103,8 +103,9 @@ static size_t reach_all(struct certify *certify, enum stage stage,
                      "%s; slurmctld does not miss it: check names and network of this host",
                      answers[i].message);
         }
-        /* Refused by several nodes: a key is being changed, or this host's is wrong. */
-        if (state == REACH_NO_MUNGE && no_munge > 1)
+        /* Refused by several nodes, or by the only one that was asked: a key is being changed, or
+         * this host's is wrong. */
+        if (state == REACH_NO_MUNGE && (no_munge > 1 || count == 1))
             verdict = VERDICT_UNKNOWN;
         /* In the middle of a stage, an address or route that this host lacks is no reason to end
          * the stage. */

@@ -737,8 +737,9 @@ static int reach_made_nodes(struct cluster_node *const *list, size_t count, doub
 {
     for (size_t i = 0; i < count; i++) {
         answers[i] = (struct reach){.state = REACH_ANSWERS};
-        if (strcmp(list[i]->name, setup.cut_off) == 0 &&
-            (allocations > 0 || !setup.is_cut_off_late))
+        if (allocations == 0 && setup.is_cut_off_late)
+            continue;
+        if (strcmp(list[i]->name, setup.cut_off) == 0)
             answers[i] = (struct reach){.state = setup.cut_off_as, .message = "no answer"};
         if (index_of(list[i]->name) < setup.without_munge)
             answers[i] = (struct reach){.state = REACH_NO_MUNGE, .message = "no answer"};
@@ -3578,6 +3579,20 @@ static void fails_no_nodes_whose_key_changes(void)
     }
 }
 
+/* Only the node whose check does not complete is queried, but all would refuse the head's new key.
+ */
+static void fails_no_node_when_the_head_gets_another_key(void)
+{
+    setup.incomplete_check = "n2";
+    setup.without_munge = NODES;
+    setup.is_cut_off_late = true;
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
+           "a node that is queried alone and refuses the head's key is unknown");
+    ok(!slurm.nodes[1].is_drained && slurm.nodes[1].has_certificate,
+       "... not drained, and keeps its certificate");
+}
+
 static void test_cut_off_nodes(void)
 {
     check_cut_off(false, 0, VERDICT_FAIL);
@@ -3661,6 +3676,7 @@ static void (*const tests[])(void) = {
     test_cut_off_nodes,
     ignores_names_the_head_cannot_resolve,
     fails_no_nodes_whose_key_changes,
+    fails_no_node_when_the_head_gets_another_key,
     is_cut_off_in_the_stage_that_noticed,
     fails_no_node_that_slurm_reboots,
     removes_the_certificate_where_another_node_hangs,
