@@ -330,8 +330,8 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
     return result;
 }
 
-/* Makes a seal and verifies it. Returns whether it is genuine. *is_silent: munged did not answer
- * in time. */
+/* Makes a seal and verifies it. Returns whether it is genuine. *is_silent: munged did not answer.
+ */
 static bool make_and_verify(bool *is_queried, bool *is_silent, struct error *err)
 {
     static const char text[] = "muster";
@@ -348,7 +348,7 @@ static bool make_and_verify(bool *is_queried, bool *is_silent, struct error *err
     is_good = reply && reply[0] == YES;
     if (reply && !is_good)
         error_set(err, "%s", reply + 1);
-    *is_silent = *is_queried && (!seal || (seal[0] == MADE && !reply));
+    *is_silent = *is_queried && (!reply || reply[0] == UNKNOWN);
     free(seal);
     free(reply);
     return is_good;
@@ -358,8 +358,10 @@ int seal_try(bool *is_queried, struct error *err)
 {
     bool is_silent, is_good = make_and_verify(is_queried, &is_silent, err);
 
-    if (is_silent) /* on a busy machine one timeout proves nothing */
+    if (is_silent) { /* the machine may be busy, or munged may be restarting */
+        usleep(1000000 * SEAL_RESTART_S);
         is_good = make_and_verify(is_queried, &is_silent, err);
+    }
     return is_good ? 0 : -1;
 }
 

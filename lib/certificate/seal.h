@@ -31,10 +31,10 @@ int seal_verify(const char *seal, const char *text, size_t text_length, struct e
 int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_t text_length,
                    struct error *err);
 
-/* Checks whether MUNGE works here: makes a seal and verifies it, and tries again if munged does not
- * answer. Returns 0, or -1 with err. *is_queried is false if munged could not be queried because
- * this process cannot start another one, or has no memory or no libmunge. That shows nothing about
- * MUNGE. */
+/* Checks whether MUNGE works here: makes a seal and verifies it, and tries again SEAL_RESTART_S
+ * later if munged does not answer. Returns 0, or -1 with err. *is_queried is false if munged could
+ * not be queried because this process cannot start another one, or has no memory or no libmunge.
+ * That shows nothing about MUNGE. */
 int seal_try(bool *is_queried, struct error *err);
 
 /* Sets the socket of munged for the whole process; NULL: libmunge's default. Copies the path.

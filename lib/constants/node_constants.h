@@ -25,6 +25,7 @@ ROW(integer, PREFLIGHT_KILL_S, 3, "s", "chosen 2026-11", "time then before it ki
 ROW(integer, PREFLIGHT_POLL_MS, 10, "ms", "chosen 2026-11", "interval of checks whether it has ended") \
 /* certificates */ \
 ROW(integer, SEAL_TIMEOUT_MS, 800, "ms", "chosen 2026-11", "time limit for munged") \
+ROW(integer, SEAL_RESTART_S, 3, "s", "chosen 2026-12", "time before a munged that does not answer is asked again: it may be restarting") \
 ROW(integer, CERTIFICATE_CLOCK_SLACK_S, 300, "s", "chosen 2026-11", "most by which the clock of a node may be behind the time of issue") \
 ROW(integer, REFUSED_CLOCK_SLACK_S, 300, "s", "chosen 2026-11", "most time between the refusal of a job and a drain that it explains") \
 ROW(integer, BRAKE_FRESH_S, 3600, "s", "chosen 2026-11", "how long GateBrake lets a node pass for one cause") \

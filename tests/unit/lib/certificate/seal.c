@@ -242,6 +242,8 @@ static void reports_whether_munge_works(const struct daemon *daemon)
     struct error err = {""};
     struct rlimit limit, none;
     bool is_asked = false;
+    char aside[104];
+    pid_t child;
 
     is_int(seal_try(&is_asked, &err), 0, "MUNGE works (%s)", err.text);
     ok(is_asked, "... and was queried");
@@ -256,6 +258,16 @@ static void reports_whether_munge_works(const struct daemon *daemon)
     ok(is_asked, "... and was queried (%s)", err.text);
     kill(daemon->pid, SIGCONT);
     is_int(seal_try(&is_asked, &err), 0, "... and works once it continues");
+    snprintf(aside, sizeof aside, "%s.aside", daemon->socket);
+    rename(daemon->socket, aside);
+    child = fork();
+    if (child == 0) {
+        usleep(1500000);
+        _exit(rename(aside, daemon->socket) != 0);
+    }
+    is_int(seal_try(&is_asked, &err), 0, "a munged that is restarted meanwhile works (%s)",
+           err.text);
+    waitpid(child, NULL, 0);
 }
 
 static void never_hangs(struct daemon *daemon)
