@@ -94,6 +94,10 @@ tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_command_bounded_check_t_SOURCES = tests/unit/validate/command/bounded_check.c \
 	validate/command/node/bounded_check.c
 made_controller = tests/unit/validate/command/made_controller.c tests/unit/validate/command/made_controller.h
+tests_unit_validate_command_doctor_t_SOURCES = tests/unit/validate/command/doctor.c \
+	validate/command/doctor/findings.c validate/command/jsontext.c
+tests_unit_validate_command_doctor_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_command_doctor_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_command_gate_t_SOURCES = tests/unit/validate/command/gate.c $(made_controller) \
 	validate/command/node/gate.c validate/command/node/published.c validate/slurm/extra.c \
 	validate/slurm/nodes.c
@@ -141,6 +145,7 @@ check_PROGRAMS += \
 	tests/unit/validate/command/compare_nodes.t \
 	tests/unit/validate/command/doctor_nodes.t \
 	tests/unit/validate/command/findings.t \
+	tests/unit/validate/command/doctor.t \
 	tests/unit/validate/command/gate.t \
 	tests/unit/validate/command/health.t \
 	tests/unit/validate/command/reserve_nodes.t \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/name_index.h"
 #include "lib/base/record.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
@@ -15,23 +16,28 @@
 #include "validate/slurm/step/reach.h"
 #include "validate/slurm/step/step.h"
 
-/* Returns the node's first finding in [first, last), of this name unless it is NULL; or NULL. */
-static const struct finding *finding_of(const struct findings *findings, size_t first, size_t last,
-                                        const char *node, const char *name)
+/* Indexes the findings from `first` on by host. Returns 0, or -1 if memory is out. */
+static int hosts_index(const struct findings *findings, size_t first, struct name_index *index)
 {
-    for (size_t i = first; i < last; i++)
-        if (strcmp(findings->items[i].host, node) == 0 &&
-            (!name || strcmp(findings->items[i].name, name) == 0))
-            return &findings->items[i];
-    return NULL;
+    size_t count = findings->count - first;
+    const char **hosts = malloc((count + 1) * sizeof *hosts);
+    int rv = -1;
+
+    for (size_t i = 0; hosts && i < count; i++)
+        hosts[i] = findings->items[first + i].host;
+    if (hosts)
+        rv = name_index_build(hosts, count, index);
+    free(hosts);
+    return rv;
 }
 
-/* Whether the node's slurmd answers: one that does not would keep the whole job from starting. */
-static bool has_slurmd(const struct findings *findings, const char *node)
+/* Returns the node's first finding from `first` on, or NULL. */
+static const struct finding *finding_of(const struct findings *findings, size_t first,
+                                        const struct name_index *index, const char *node)
 {
-    const struct finding *slurmd = finding_of(findings, 0, findings->count, node, "slurmd");
+    long at = name_index_find(index, node);
 
-    return slurmd && slurmd->verdict == VERDICT_PASS;
+    return at < 0 ? NULL : &findings->items[first + (size_t)at];
 }
 
 static bool take_line(const char *node, const char *line, void *context)
@@ -46,20 +52,25 @@ static void take_silence(const char *node, const char *why, void *context)
         text_line("a job on it reported nothing: %s", *why ? why : "no answer in time").text);
 }
 
-/* Queries the nodes that can run jobs for their findings. */
+/* Queries the nodes that can run jobs for their findings. A slurmd that does not answer, by the
+ * findings from `slurmds` on, would keep the whole job from starting. */
 static void nodes_query(const struct cluster *cluster, const struct cluster_node *const *nodes,
-                        size_t count, struct findings *findings)
+                        size_t count, size_t slurmds, struct findings *findings)
 {
     struct hostlist names = {0};
     struct arguments program = {0};
-    size_t before = findings->count, end;
-    int rv = 0;
+    struct name_index index = {0};
+    size_t before = findings->count;
+    int rv = hosts_index(findings, slurmds, &index);
 
     step_add_muster(&program, "doctor", "--here", "--json", NULL);
-    for (size_t i = 0; rv == 0 && i < count; i++)
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        const struct finding *slurmd = finding_of(findings, slurmds, &index, nodes[i]->name);
+
         if (!nodes[i]->is_down && !nodes[i]->is_drained && !nodes[i]->is_absent &&
-            !nodes[i]->is_full && has_slurmd(findings, nodes[i]->name))
+            !nodes[i]->is_full && slurmd && slurmd->verdict == VERDICT_PASS)
             rv = hostlist_append(&names, nodes[i]->name);
+    }
     if (rv == 0)
         rv = node_query_run(&(struct node_query){.cluster = cluster,
                                                  .program = program.argv,
@@ -68,9 +79,11 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
                                                  .on_silence = take_silence,
                                                  .context = findings},
                             &names);
-    end = findings->count;
+    name_index_clear(&index);
+    if (hosts_index(findings, before, &index) != 0)
+        rv = -1;
     for (size_t i = 0; i < count; i++) {
-        const struct finding *answer = finding_of(findings, before, end, nodes[i]->name, NULL);
+        const struct finding *answer = finding_of(findings, before, &index, nodes[i]->name);
         char found[DOCTOR_FOUND] = "a job ran and reported its findings";
 
         if (answer && strcmp(answer->name, "answer") == 0)
@@ -82,6 +95,7 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
         doctor_add(findings, nodes[i]->name, "answer", answer ? VERDICT_PASS : VERDICT_UNKNOWN,
                    found);
     }
+    name_index_clear(&index);
     arguments_clear(&program);
     hostlist_clear(&names);
 }
@@ -167,9 +181,12 @@ void doctor_cluster(const char *list, struct findings *findings)
     if (count < 0) {
         doctor_add(findings, "head", "answer", VERDICT_UNKNOWN, nodes ? err.text : "no memory");
     } else {
+        size_t slurmds = findings->count;
+
         slurmds_query(nodes, (size_t)count, findings);
         extras_read(nodes, (size_t)count, findings);
-        nodes_query(&cluster, (const struct cluster_node *const *)nodes, (size_t)count, findings);
+        nodes_query(&cluster, (const struct cluster_node *const *)nodes, (size_t)count, slurmds,
+                    findings);
     }
     free(nodes);
     cluster_clear(&cluster);

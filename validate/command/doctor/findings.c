@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/name_index.h"
 #include "lib/base/record.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -84,92 +85,125 @@ int doctor_take(struct findings *findings, const char *node, const char *line, d
     return precondition && verdict >= 0 ? 0 : -1;
 }
 
+/* A finding of a precondition. */
+struct row {
+    struct finding *finding; /* NULL: printed */
+    size_t first, alike;     /* first: index of the first with the same text, which counts them */
+};
+
+/* Returns the findings of the name; malloc'd, NULL if memory is out. */
+static struct row *rows_of(const struct findings *findings, const char *name, size_t *count)
+{
+    struct row *rows = calloc(findings->count + 1, sizeof *rows);
+    const char **texts = calloc(findings->count + 1, sizeof *texts);
+    struct name_index index = {0};
+
+    *count = 0;
+    for (size_t i = 0; rows && texts && i < findings->count; i++)
+        if (findings->items[i].name == name) {
+            rows[*count].finding = &findings->items[i];
+            texts[(*count)++] = findings->items[i].found;
+        }
+    if (!texts || name_index_build(texts, *count, &index) != 0) {
+        free(rows);
+        rows = NULL;
+    }
+    for (size_t i = 0; rows && i < *count; i++) {
+        rows[i].first = (size_t)name_index_find(&index, texts[i]);
+        rows[rows[i].first].alike++;
+    }
+    name_index_clear(&index);
+    free(texts);
+    return rows;
+}
+
 /* Returns the most frequent passing finding, which counts as right; of equally frequent ones the
  * first, that of the head. NULL if none passes. */
-static const struct finding *usual(const struct findings *findings, const char *name)
+static const struct finding *usual(const struct row *rows, size_t count)
 {
     const struct finding *best = NULL;
     size_t most = 0;
 
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *one = &findings->items[i];
-        size_t alike = 0;
-
-        if (one->name != name || one->verdict != VERDICT_PASS)
-            continue;
-        for (size_t k = 0; k < findings->count; k++)
-            alike += findings->items[k].name == name &&
-                     strcmp(findings->items[k].found, one->found) == 0;
-        if (alike > most) {
-            most = alike;
-            best = one;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].finding->verdict == VERDICT_PASS && rows[rows[i].first].alike > most) {
+            most = rows[rows[i].first].alike;
+            best = rows[i].finding;
         }
-        if (alike > findings->count / 2)
-            break;
-    }
     return best;
+}
+
+static void compare(const struct precondition *each, const struct row *rows, size_t count)
+{
+    const struct finding *right = usual(rows, count);
+    char expected[DOCTOR_FOUND];
+
+    if (!right)
+        return;
+    snprintf(expected, sizeof expected, "%s", right->found);
+    for (size_t i = 0; i < count; i++) {
+        struct finding *one = rows[i].finding;
+        char found[140], elsewhere[140];
+
+        if (one->verdict != VERDICT_PASS || strcmp(one->found, expected) == 0)
+            continue;
+        text_put(found, sizeof found, "%s", one->found);
+        text_put(elsewhere, sizeof elsewhere, "%s", expected);
+        text_put(one->found, sizeof one->found, "%s; elsewhere: %s", found, elsewhere);
+        one->verdict = each->sameness == SAME_ON_NODES && strcmp(one->host, "head") == 0
+                           ? VERDICT_WARN
+                           : VERDICT_FAIL;
+    }
 }
 
 void doctor_compare(struct findings *findings)
 {
-    for (size_t i = 0; i < precondition_count; i++) {
-        const struct precondition *each = &precondition_table[i];
-        const struct finding *right = each->sameness ? usual(findings, each->name) : NULL;
-        char expected[DOCTOR_FOUND];
+    for (size_t i = 0; i < precondition_count; i++)
+        if (precondition_table[i].sameness) {
+            size_t count;
+            struct row *rows = rows_of(findings, precondition_table[i].name, &count);
 
-        if (!right)
-            continue;
-        snprintf(expected, sizeof expected, "%s", right->found);
-        for (size_t k = 0; k < findings->count; k++) {
-            struct finding *one = &findings->items[k];
-            char found[140], elsewhere[140];
-
-            if (one->name != each->name || one->verdict != VERDICT_PASS ||
-                strcmp(one->found, expected) == 0)
-                continue;
-            text_put(found, sizeof found, "%s", one->found);
-            text_put(elsewhere, sizeof elsewhere, "%s", expected);
-            text_put(one->found, sizeof one->found, "%s; elsewhere: %s", found, elsewhere);
-            one->verdict = each->sameness == SAME_ON_NODES && strcmp(one->host, "head") == 0
-                               ? VERDICT_WARN
-                               : VERDICT_FAIL;
+            if (rows)
+                compare(&precondition_table[i], rows, count);
+            else
+                findings->out_of_memory = true;
+            free(rows);
         }
-    }
+}
+
+/* Prints the finding at `at` with the hosts of all that are the same. */
+static void print_alike(FILE *stream, struct row *rows, size_t count, size_t at, bool has_colour)
+{
+    const struct finding *one = rows[at].finding;
+    struct hostlist hosts = {0};
+    char *folded;
+
+    for (size_t i = at; i < count; i++)
+        if (rows[i].first == rows[at].first && rows[i].finding &&
+            rows[i].finding->verdict == one->verdict) {
+            hostlist_append(&hosts, rows[i].finding->host);
+            rows[i].finding = NULL;
+        }
+    folded = hostlist_fold(&hosts);
+    command_print_verdict(stream, one->verdict, has_colour);
+    fprintf(stream, "  %-13s  %s: %s\n", one->name, folded ? folded : one->host, one->found);
+    free(folded);
+    hostlist_clear(&hosts);
 }
 
 void doctor_print(FILE *stream, const struct findings *findings, bool has_colour)
 {
-    bool *is_reported = calloc(findings->count + 1, sizeof *is_reported);
-
-    for (size_t i = 0; is_reported && i < precondition_count; i++) {
-        const char *name = precondition_table[i].name;
+    for (size_t i = 0; i < precondition_count; i++) {
+        size_t count;
+        struct row *rows = rows_of(findings, precondition_table[i].name, &count);
         bool needs_cure = false;
 
-        for (size_t k = 0; k < findings->count; k++) {
-            const struct finding *one = &findings->items[k];
-            struct hostlist hosts = {0};
-            char *folded;
-
-            if (one->name != name || is_reported[k])
-                continue;
-            for (size_t m = k; m < findings->count; m++) {
-                const struct finding *other = &findings->items[m];
-
-                if (other->name == name && other->verdict == one->verdict &&
-                    strcmp(other->found, one->found) == 0) {
-                    is_reported[m] = true;
-                    hostlist_append(&hosts, other->host);
-                }
+        for (size_t k = 0; rows && k < count; k++)
+            if (rows[k].finding) {
+                needs_cure |= rows[k].finding->verdict > VERDICT_SKIP;
+                print_alike(stream, rows, count, k, has_colour);
             }
-            folded = hostlist_fold(&hosts);
-            command_print_verdict(stream, one->verdict, has_colour);
-            fprintf(stream, "  %-13s  %s: %s\n", name, folded ? folded : one->host, one->found);
-            needs_cure = needs_cure || one->verdict > VERDICT_SKIP;
-            free(folded);
-            hostlist_clear(&hosts);
-        }
         if (needs_cure)
             fprintf(stream, "%9s%-13s  cure: %s\n", "", "", precondition_table[i].cure);
+        free(rows);
     }
-    free(is_reported);
 }
