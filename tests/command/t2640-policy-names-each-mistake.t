@@ -232,6 +232,10 @@ import json, sys
 print(*[sorted(json.loads(line)) == ["code", "cure", "found", "object", "source", "verdict", "where", "why"]
         for line in sys.stdin])')" 'True True' '--json has the same'
 site qos
+change Q 'urgent Flags PartitionTimeLimit'
+LC_ALL=C sed -i 's/urgent/urg\xe9nt/g' "$dir/site"/*
+is "$(policy --json | jq -r .object)" 'QOS urg�nt' '... and a name that is no UTF-8'
+site qos
 sed -Ei 's/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"
 policy >/dev/null
 is "$?" 0 'a warning alone: 0'

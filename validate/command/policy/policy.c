@@ -102,12 +102,12 @@ void policy_print(const struct policy_line *line, bool as_json)
         if (kind)
             json_object_set_new(object, "code", json_string(kind->code));
         json_object_set_new(object, "verdict", json_string(verdict_name(line->verdict)));
-        json_object_set_new(object, "object", json_string(line->object));
+        json_object_set_new(object, "object", jsontext(line->object));
         if (line->where)
-            json_object_set_new(object, "where", json_string(where));
+            json_object_set_new(object, "where", jsontext(where));
         if (line->stated)
-            json_object_set_new(object, "stated", json_string(line->stated));
-        json_object_set_new(object, "found", json_string(line->found));
+            json_object_set_new(object, "stated", jsontext(line->stated));
+        json_object_set_new(object, "found", jsontext(line->found));
         if (kind) {
             json_object_set_new(object, "why", json_string(kind->why));
             json_object_set_new(object, "source", json_string(kind->source));

@@ -165,14 +165,14 @@ static void add_row(const struct day_job *job, const struct outcome *outcome, st
     if (as_json)
         jsontext_print(
             stdout, JSON_COMPACT,
-            json_pack("{ss ss si si si si si sf sf sf sf so}", "account", job->account, "qos",
-                      job->qos, "jobs", (int)outcome->jobs, "refused", (int)outcome->refused,
-                      "never_started", (int)outcome->never, "finished", (int)outcome->finished,
-                      "preempted", (int)outcome->preempted, "waited_median_s", outcome->waited_s[0],
-                      "waited_90_s", outcome->waited_s[1], "waited_most_s", outcome->waited_s[2],
-                      "share", outcome->share, "entitled_share",
-                      isnan(outcome->entitled_share) ? json_null()
-                                                     : json_real(outcome->entitled_share)));
+            json_pack(
+                "{so so si si si si si sf sf sf sf so}", "account", jsontext(job->account), "qos",
+                jsontext(job->qos), "jobs", (int)outcome->jobs, "refused", (int)outcome->refused,
+                "never_started", (int)outcome->never, "finished", (int)outcome->finished,
+                "preempted", (int)outcome->preempted, "waited_median_s", outcome->waited_s[0],
+                "waited_90_s", outcome->waited_s[1], "waited_most_s", outcome->waited_s[2], "share",
+                outcome->share, "entitled_share",
+                isnan(outcome->entitled_share) ? json_null() : json_real(outcome->entitled_share)));
     if (!isnan(outcome->entitled_share))
         snprintf(entitled, sizeof entitled, "%.0f %%", 100 * outcome->entitled_share);
     table_cells(table, "%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\t%s\t%s\t%s\t%.0f %%\t%s", job->account,
