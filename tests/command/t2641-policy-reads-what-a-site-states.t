@@ -71,6 +71,9 @@ like "$text" 'policy.conf:3: .* bob has 12 gres/gpu at once, and not 13;' '... k
 like "$text" 'policy.conf:6: .* a job of bob takes the place of one of alice in 30 s;' '... continued lines'
 like "$text" '^6 statements on 4 nodes, [0-9]+ minutes at most$' '... and the total time'
 is "$(verify --dry-run "$dir/policy.conf")" "$text" 'a file given as argument'
+cp -r "$top_srcdir/tests/fixtures/policy/qos" "$dir/copy" && chmod -R u+w "$dir/copy"
+echo 'Include /not/saved.conf' >>"$dir/copy/slurm.conf"
+is "$("$muster" policy verify --from "$dir/copy" --dry-run 2>&1)" "$text" 'a slurm.conf that is not all there is no error'
 like "$(verify)" '^muster policy: verify reads --from a directory for --dry-run only$' 'recorded text starts no job'
 like "$("$muster" policy check --dry-run 2>&1)" '^muster policy: --dry-run and --nodes are for verify$' \
     '--dry-run with check is refused'

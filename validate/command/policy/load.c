@@ -130,14 +130,14 @@ bool policy_is_current(const struct site *site)
 
 /* Loads the lines of slurm.conf, which locate findings, if the file is what the controller has
  * read. Returns 0, also if the file cannot be read completely, or -1 with err if a saved file has
- * no ClusterName. */
+ * no ClusterName; err is set only then. */
 static int load_lines(const struct policy_options *options, struct site *site, struct error *err)
 {
     char directory[512];
     char name[256];
 
     if (options->from) {
-        if (slurm_lines_read(options->from, "", "slurm.conf", &site->lines, err) < 0) {
+        if (slurm_lines_read(options->from, "", "slurm.conf", &site->lines, NULL) < 0) {
             slurm_lines_clear(&site->lines); /* includes a file that was not saved */
             return 0;
         }
@@ -147,8 +147,8 @@ static int load_lines(const struct policy_options *options, struct site *site, s
         return 0;
     }
     if (policy_is_current(site) &&
-        slurm_client_directory("", directory, sizeof directory, err) == 0)
-        slurm_lines_read("", directory, "slurm.conf", &site->lines, err);
+        slurm_client_directory("", directory, sizeof directory, NULL) == 0)
+        slurm_lines_read("", directory, "slurm.conf", &site->lines, NULL);
     return 0;
 }
 
