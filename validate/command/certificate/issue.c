@@ -63,7 +63,7 @@ static int list_contains(const char *list, const char *node, bool *does, struct 
     if (*does)
         return 0;
     if (hostlist_expand(list, &names, err) != 0)
-        return error_prefix(err, "node: ");
+        return error_prefix(err, "node");
     *does = hostlist_contains(&names, node);
     hostlist_clear(&names);
     return 0;
@@ -93,7 +93,7 @@ static int take_line(struct request *request, const char *node, char *line, bool
         if (strcmp(line, "test") != 0 && strcmp(line, "keep") != 0)
             return error_set(err, "found \"%.80s\", expected node, keep or test", line);
         if (*is_ours && strcmp(line, "keep") == 0)
-            return take_time(&request->keep, value, err) == 0 ? 0 : error_prefix(err, "keep: ");
+            return take_time(&request->keep, value, err) == 0 ? 0 : error_prefix(err, "keep");
         if (*is_ours)
             fprintf(request->tests_stream, "%s\n", value);
         return 0;
