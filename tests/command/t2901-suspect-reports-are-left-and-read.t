@@ -33,6 +33,8 @@ is "$(suspects | grep -c -E '^n[67]:')" 2 '... do not hide the reports after the
 suspects --remove 'n[6-7]' >/dev/null
 is "$(echo 'n[3-4]' | suspects --remove -)" '1 suspect report removed' '--remove removes the reports about some nodes'
 is "$(suspects | cut -d: -f1)" n1 'other reports stay'
+text=$(suspects --leave <"$dir")
+is "$? $text" '1 muster suspects: n1: standard input: Is a directory' 'reports that cannot be read are not done'
 text=$(suspects --leave --remove n1)
 is "$?" 2 '--leave and --remove together are a usage error'
 text=$(suspects word)

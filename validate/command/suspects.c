@@ -163,12 +163,12 @@ static int line_read(const struct options *options, char *line, struct suspect_r
 static int leave(const struct options *options)
 {
     int status = COMMAND_PASS;
+    struct error err;
     char *line = NULL;
     size_t size = 0;
 
     for (int number = 1; getline(&line, &size, stdin) > 0; number++) {
         struct suspect_report report;
-        struct error err;
         int is_ours = line_read(options, line, &report);
 
         if (is_ours < 0) {
@@ -177,6 +177,10 @@ static int leave(const struct options *options)
         } else if (is_ours && suspect_report_write(options->directory, &report, &err) < 0) {
             status = failed(options, &err);
         }
+    }
+    if (ferror(stdin)) {
+        error_set(&err, "standard input: %m");
+        status = failed(options, &err);
     }
     free(line);
     return status;
