@@ -97,4 +97,9 @@ if [ -x "$check" ]; then
 else
     skip 1 'record-check is not built'
 fi
+# the brake
+like "$(muster certificate --brake=off --node n1 --json)" '"node":"n1","verdict":"pass","message":"brake lifted: ' \
+    '--brake=off --json prints a record'
+is "$(muster certificate --brake=on --node n1)" \
+    'n1: brake on: this node refuses no job until the next muster check --health' '... and --brake=on undoes it'
 done_testing

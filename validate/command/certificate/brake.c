@@ -51,13 +51,11 @@ int certificate_brake(const struct certificate_options *options)
              "by an administrator, until the certificate holds again or muster certificate "
              "--brake=on");
     rv = is_off ? brake_write(place.path, &brake, &err) : brake_remove(place.path, &err);
-    if (rv != 0)
-        fprintf(stderr, "%s: %s: %s\n", options->name, place.node, err.text);
-    else
-        printf("%s: brake %s\n", place.node,
-               is_off ? "lifted: this node refuses jobs as muster.conf says"
-                      : "on: this node refuses no job until the next muster check --health");
-    status = rv == 0 ? COMMAND_PASS : COMMAND_FAIL;
+    status = certificate_report(
+        options, &place, "", rv == 0 ? COMMAND_PASS : COMMAND_FAIL, "",
+        rv != 0  ? err.text
+        : is_off ? "brake lifted: this node refuses jobs as muster.conf says"
+                 : "brake on: this node refuses no job until the next muster check --health");
 out:
     certificate_place_clear(&place);
     return status;
