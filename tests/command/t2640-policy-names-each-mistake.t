@@ -244,6 +244,16 @@ sed -Ei 's/gres\/gpu=8,gres\/gpu:a100=8/gres\/gpu:a100=8/' "$dir/site/qos"
 sed -Ei 's/^(JobSubmitPlugins .*= ).*/\1lua/' "$dir/site/config"
 like "$(policy)" '^warn     typed-gres-hole ' 'with a job_submit plugin, which may require the type, it is a warning'
 
+# the time does not grow with the square of the accounts
+site qos
+awk -F'|' '$1 == "physics" { lines[n++] = substr($0, 8) }
+    END { for (i = 0; i < 10000; i++) for (k = 0; k < n; k++) print "account" i lines[k] }' \
+    "$dir/site/associations" >"$dir/more"
+cat "$dir/more" >>"$dir/site/associations"
+text=$(ulimit -t 10; policy)
+is "$?" 0 '10,000 accounts in seconds'
+like "$text" ' 300[0-9][0-9] associations, ' '... with their users'
+
 # files that cannot be read
 rm "$dir/site/qos"
 text=$(policy)

@@ -138,6 +138,23 @@ static int parse_columns(struct site_table *table, char *text, const char *colum
                             : error_set(err, "found no line of %s, as sacctmgr prints it", columns);
 }
 
+/* Indexes the accounts, whose names sacctmgr prints in lower case. Returns 0, or -1 with err. */
+static int index_accounts(struct site *site, struct error *err)
+{
+    const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
+    const char **names = calloc(table->count + 1, sizeof *names);
+    int rv = -1;
+
+    for (size_t i = 0; names && i < table->count; i++)
+        names[i] = *site_value(&table->records[i], "User")
+                       ? ""
+                       : site_value(&table->records[i], "Account");
+    if (names)
+        rv = name_index_build(names, table->count, &site->accounts);
+    free(names);
+    return rv == 0 ? 0 : error_set(err, "no memory");
+}
+
 /* Checks that no account is above itself. Returns 0, or -1 with err. */
 static int check_parents(const struct site *site, struct error *err)
 {
@@ -166,7 +183,8 @@ int site_parse(struct site *site, enum cluster_text what, char *text, struct err
     case CLUSTER_QOS:
         return parse_columns(table, text, CLUSTER_QOS_COLUMNS, err);
     case CLUSTER_ASSOCIATIONS:
-        return parse_columns(table, text, CLUSTER_ASSOCIATION_COLUMNS, err) == 0
+        return parse_columns(table, text, CLUSTER_ASSOCIATION_COLUMNS, err) == 0 &&
+                       index_accounts(site, err) == 0
                    ? check_parents(site, err)
                    : -1;
     case CLUSTER_PARTITIONS:
@@ -205,6 +223,7 @@ void site_clear(struct site *site)
         free(site->texts[what]);
     }
     free(site->members);
+    name_index_clear(&site->accounts);
     slurm_lines_clear(&site->lines);
     *site = (struct site){0};
 }
@@ -258,12 +277,9 @@ const struct site_record *site_parent(const struct site *site,
                                       const struct site_record *association)
 {
     const char *name = site_parent_name(association);
-    const struct site_record *one = NULL;
+    long at = *name ? name_index_find(&site->accounts, name) : -1;
 
-    while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one))
-        if (!*site_value(one, "User") && strcasecmp(site_value(one, "Account"), name) == 0)
-            return one;
-    return NULL;
+    return at < 0 ? NULL : &site->tables[CLUSTER_ASSOCIATIONS].records[at];
 }
 
 bool site_is_group_limited(const struct site *site, const char *user)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/base/error.h"
+#include "lib/base/name_index.h"
 #include "lib/slurm/slurmconf.h"
 #include "validate/slurm/show.h"
 
@@ -32,10 +33,11 @@ enum site_name { SITE_USER, SITE_GROUP };
 struct site {
     char *texts[CLUSTER_TEXTS]; /* the records point into them */
     struct site_table tables[CLUSTER_TEXTS];
-    bool has_accounting;      /* QOS and associations were read */
-    bool *members;            /* for each partition, then each node: whether the node is in the
-                                 partition */
-    struct slurm_lines lines; /* slurm.conf, where there is one here; none otherwise */
+    struct name_index accounts; /* of the associations: those without a user, by account */
+    bool has_accounting;        /* QOS and associations were read */
+    bool *members;              /* for each partition, then each node: whether the node is in the
+                                   partition */
+    struct slurm_lines lines;   /* slurm.conf, where there is one here; none otherwise */
     /* 1: there is such a user or group, 0: there is not, -1: not known */
     int (*knows)(enum site_name what, const char *name, void *context);
     void *context;
