@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "tests/unit/tap.h"
 
 /* Tests the page of muster doctor with the findings of many nodes. */
 
-enum { NODES = 16384, PRECONDITIONS = 16 };
+enum { NODES = 65536, PRECONDITIONS = 16 };
 
 const struct precondition precondition_table[] = {
     {"p0", "cure 0", .sameness = SAME},
@@ -50,25 +50,24 @@ int main(void)
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    double begin_s;
+    const struct rlimit most = {60, 60}; /* seconds of processor: 1 is needed */
 
+    setrlimit(RLIMIT_CPU, &most); /* quadratic time would end the program */
     for (int k = 0; k < 2; k++)
         doctor_add(&findings, "head", precondition_table[k].name, VERDICT_PASS, "other");
     for (int i = 0; i < NODES; i++)
         for (int k = 0; k < PRECONDITIONS; k++)
             doctor_add(&findings, text_line("n%d", i).text, precondition_table[k].name,
                        VERDICT_PASS, k == 2 ? text_line("%d of it", i).text : "same");
-    begin_s = clock_s();
     doctor_compare(&findings);
     doctor_print(stream, &findings, false);
-    ok(clock_s() - begin_s < 20, "16,384 nodes: %.1f s", clock_s() - begin_s);
     fclose(stream);
     is_str(findings.items[0].found, "other; elsewhere: same", "a head that differs");
     is_int(findings.items[0].verdict, VERDICT_FAIL, "... fails");
     is_int(findings.items[1].verdict, VERDICT_WARN, "... or is only a warning");
-    ok(strstr(text, "p0             n[0-16383]: same\n"), "nodes that are alike are in one line");
+    ok(strstr(text, "p0             n[0-65535]: same\n"), "nodes that are alike are in one line");
     ok(strstr(text, "cure: cure 0\n"), "a cure for what fails");
-    ok(strstr(text, "p2             n16383: 16383 of it\n"), "... each other one in its own");
+    ok(strstr(text, "p2             n65535: 65535 of it\n"), "... each other one in its own");
     doctor_clear(&findings);
     free(text);
     return tap_done();
