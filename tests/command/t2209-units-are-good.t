@@ -75,14 +75,14 @@ printf '#!/bin/sh\necho "$OLD"\n' >"$dir/rpm/rpm"
 chmod +x "$dir"/rpm/*
 before_rpm() { # GROUP-THAT-IS-THERE [INSTALLED]: what the RPM of 0.1.9-1 does
     sed -n '/^%pre$/,/^$/p' "$top_srcdir/packaging/rpm/muster.spec" |
-        sed '1d; s/%{version}-%{release}/0.1.9-1/; s/%%/%/g' |
+        sed '1d; s/%{version}-%{release}.%{_target_cpu}/0.1.9-1.x86_64/' |
         PATH=$dir/rpm:$PATH GROUP=$1 OLD=${2-} sh -es $((1 + 0${2+1})) 2>&1
 }
 like "$(before_rpm '')" '^--system --user-group .* muster$' 'the RPM makes user and group'
 like "$(before_rpm muster)" '^--system --gid=muster .* muster$' '... or the user for a group that is there'
-like "$(before_rpm muster 0.1.9-1)" '^--system --gid=muster .* muster$' '... also if it replaces itself'
-is "$(before_rpm muster 0.1.10-1)" "muster: 0.1.10-1 has left its state; the older 0.1.9-1 cannot read it; remove \
-muster and /var/lib/muster first" '... and refuses to replace a later one'
+like "$(before_rpm muster muster-0.1.9-1.x86_64)" '^--system --gid=muster .* muster$' '... also if it replaces itself'
+is "$(before_rpm muster muster-0.1.10-1.x86_64)" "muster-0.1.10-1.x86_64 has left its state; the older \
+muster-0.1.9-1.x86_64 cannot read it; remove muster and /var/lib/muster first" '... and refuses to replace a later one'
 # an RPM of a program, with the times that the spec chooses
 rpm_of() { # builds it, prints its checksum
     rpmbuild -bb --define "_topdir $dir/tree" --define '_buildhost localhost' "$dir/small.spec" >"$dir/said" 2>&1 || cat "$dir/said"
