@@ -27,10 +27,11 @@ static void plan_again(const struct certify *certify, const struct cluster_node 
     plan_node(&seen, false, false, plan);
 }
 
-/* Notes what the node's state means for the run. is_hung: a canceled job does not end there.
- * Returns whether the node is no longer available. */
+/* Notes what the node's state means for the run. is_refused: Slurm did not start a job of the run.
+ * is_hung: a canceled job does not end there. Returns whether the node is no longer available. */
 static bool change_note(struct certify *certify, struct node_run *node_run,
-                        const struct cluster_node *node, bool has_our_job, bool is_hung)
+                        const struct cluster_node *node, bool has_our_job, bool is_refused,
+                        bool is_hung)
 {
     struct plan plan;
     char text[256];
@@ -57,6 +58,11 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     } else if (plan.role == ROLE_SKIP && !node->is_completing) {
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
                         plan.message);
+    } else if (is_refused && !node->is_responding) { /* Slurm starts no job there */
+        certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NODE_AWAY,
+                      "slurm.state", "slurmd",
+                      "its slurmd answers this host, but slurmctld takes it for not responding; "
+                      "certify again in a few minutes");
     } else if (is_hung) {
         certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_LAUNCH_FAILED,
                       "slurm.state", "prolog",
@@ -106,7 +112,7 @@ size_t certify_changes_note(struct certify *certify, const struct hostlist *name
         struct node_run *node_run = certify_node_run(certify, names->names[i]);
         const struct cluster_node *node = cluster_node(&now, node_run->name);
 
-        changed += node && change_note(certify, node_run, node, has_our_job,
+        changed += node && change_note(certify, node_run, node, has_our_job, ending != NULL,
                                        is_stuck && node->is_completing);
     }
     cluster_clear(&now);

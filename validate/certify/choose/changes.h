@@ -15,8 +15,9 @@ struct ending {
 
 /* Notes what changed on the nodes since their state was read: Slurm drained one whose prolog
  * failed, or another user's job started on one. has_our_job: the nodes are in a job of this run.
- * ending: the state of a canceled job that has not ended yet, or NULL. Returns how many of the
- * nodes are no longer available. */
+ * ending: the state of a job that Slurm did not start and that was canceled, or NULL; then also
+ * notes the nodes that do not respond to slurmctld. Returns how many of the nodes are no longer
+ * available. */
 size_t certify_changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job,
                             struct ending *ending);
 

@@ -107,6 +107,7 @@ static struct setup {
     int without_program;    /* number of nodes, from n2 on, on which the battery does not start */
     const char *full_spool; /* the node whose slurmd has no space left, from launch on */
     const char *full_reason;
+    const char *unheard;      /* the node that answers the head, but not slurmctld */
     const char *drained_late; /* the node that an administrator drains after the tests */
     int leaving_late; /* number of other nodes that leave, one at each try to get the last job */
     const char *unreserved_late; /* the node taken out of the run's reservation after the tests */
@@ -206,6 +207,7 @@ static const struct setup default_setup = {.admin_reason = "fan broken",
                                            .reserved = "",
                                            .full_spool = "",
                                            .full_reason = "SlurmdSpoolDir is full",
+                                           .unheard = "",
                                            .drained_late = "",
                                            .unreserved_late = "",
                                            .reserved_later = "",
@@ -475,7 +477,9 @@ static int load_all(struct cluster *cluster, struct error *err)
             .is_completing = is_dead || is_completing_in_a_busy_cluster(i) ||
                              (is_hung && (strcmp(nodes[i].name, setup.hanging) == 0 ||
                                           (i > 0 && now_s < hung_since_s + setup.epilog_s))),
-            .is_responding = strcmp(nodes[i].name, setup.cut_off) != 0 || now_s < setup.missed_s,
+            .is_responding =
+                (strcmp(nodes[i].name, setup.cut_off) != 0 || now_s < setup.missed_s) &&
+                strcmp(nodes[i].name, setup.unheard) != 0,
             .is_waiting = strcmp(nodes[i].name, setup.reserved) == 0,
             .is_absent =
                 setup.is_rebooting && allocations > 0 && strcmp(nodes[i].name, setup.cut_off) == 0,
@@ -801,6 +805,10 @@ static int get_allocation(const struct allocation_request *request, uint32_t *jo
         late_jobs++;
         slurm.job = 0;
         return error_set(err, "ReqNodeNotAvail");
+    }
+    if (hostlist_contains(request->nodes, setup.unheard)) {
+        slurm.job = 0;
+        return error_set(err, "ReqNodeNotAvail, UnavailableNodes:%s", setup.unheard);
     }
     preempting_jobs += hostlist_contains(request->nodes, setup.begun_late);
     if (setup.max_nodes > 0 && request->nodes->count > setup.max_nodes)
@@ -2675,6 +2683,18 @@ static void requests_no_job_with_a_node_that_is_drained(void)
     ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued, "... and the others are certified");
 }
 
+/* slurmctld has asked it while a key was changed, for instance. Slurm starts no job there. */
+static void leaves_out_nodes_that_slurmctld_does_not_hear(void)
+{
+    setup.unheard = "n2";
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
+           "a node that answers the head but not slurmctld is unknown");
+    ok(!slurm.nodes[1].is_drained && slurm.nodes[1].has_certificate,
+       "... not drained, and keeps its certificate");
+    ok(slurm.nodes[0].is_issued, "... and the others are certified");
+}
+
 /* With thousands of nodes one may leave at any time. */
 static void retries_jobs_as_often_as_a_node_leaves(void)
 {
@@ -3696,6 +3716,7 @@ static void (*const tests[])(void) = {
     keeps_certificate_on_a_full_file_system,
     test_full_disk,
     requests_no_job_with_a_node_that_is_drained,
+    leaves_out_nodes_that_slurmctld_does_not_hear,
     retries_jobs_as_often_as_a_node_leaves,
     preempts_no_job_that_began_before_the_reservation,
     leaves_a_node_where_a_reservation_begins_before_the_end,
