@@ -138,7 +138,7 @@ static int parse_columns(struct site_table *table, char *text, const char *colum
                             : error_set(err, "found no line of %s, as sacctmgr prints it", columns);
 }
 
-/* Indexes the accounts, whose names sacctmgr prints in lower case. Returns 0, or -1 with err. */
+/* Indexes the accounts by their names as printed. Returns 0, or -1 with err. */
 static int index_accounts(struct site *site, struct error *err)
 {
     const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
@@ -278,8 +278,14 @@ const struct site_record *site_parent(const struct site *site,
 {
     const char *name = site_parent_name(association);
     long at = *name ? name_index_find(&site->accounts, name) : -1;
+    const struct site_record *one = NULL;
 
-    return at < 0 ? NULL : &site->tables[CLUSTER_ASSOCIATIONS].records[at];
+    if (at >= 0)
+        return &site->tables[CLUSTER_ASSOCIATIONS].records[at];
+    while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one)) /* sacctmgr writes lower case */
+        if (!*site_value(one, "User") && strcasecmp(site_value(one, "Account"), name) == 0)
+            return one;
+    return NULL;
 }
 
 bool site_is_group_limited(const struct site *site, const char *user)

@@ -336,7 +336,7 @@ static bool is_shared(const char *qos_submit, const char *account_gpus)
 
     snprintf(qos, sizeof qos, "Name|...\nbatch||||||||||||||||||||%s|\n", qos_submit);
     snprintf(associations, sizeof associations,
-             "Account|User|...\nroot||||||||||||||||\nphysics|||root|||||||||%s||||\n"
+             "Account|User|...\nroot||||||||||||||||\nPhysics|||Root|||||||||%s||||\n"
              "physics|alice|||||||||||gres/gpu=2||||\n",
              account_gpus);
     site_parse(&one, CLUSTER_QOS, strdup(qos), NULL);
