@@ -4,8 +4,8 @@
 #include "validate/scheduling/check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Checks the weights of priority/multifactor, which decide which job goes first, and whether their
  * factors differ. The factors are between 0 and 1 (priority_multifactor.html): that of a QOS is its
@@ -40,23 +40,25 @@ static struct range range_of(const struct site *site, enum cluster_text what, co
 
 /* Returns an association whose shares differ from another association's under the same account;
  * NULL: none. */
-static const struct site_record *unequal_shares(const struct site *site)
+static const struct site_record *unequal_shares(struct policy_findings *findings)
 {
-    const struct site_record *account = NULL;
+    const struct site *site = findings->site;
+    const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
+    const struct site_record *one = NULL, **firsts = calloc(table->count + 1, sizeof *firsts);
 
-    while (site_next(site, CLUSTER_ASSOCIATIONS, &account)) {
-        const struct site_record *first = NULL, *one = NULL;
+    findings->is_out_of_memory |= !firsts;
+    while (firsts && site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
+        const struct site_record *account = site_parent(site, one), **first;
 
-        while (!*site_value(account, "User") && site_next(site, CLUSTER_ASSOCIATIONS, &one)) {
-            if (strcasecmp(site_parent_name(one), site_value(account, "Account")) != 0 ||
-                strcmp(site_value(one, "User"), "root") == 0)
-                continue;
-            first = first ? first : one;
-            if (strcmp(site_value(one, "Fairshare"), site_value(first, "Fairshare")) != 0)
-                return one;
-        }
+        if (!account || strcmp(site_value(one, "User"), "root") == 0)
+            continue;
+        first = &firsts[account - table->records];
+        *first = *first ? *first : one;
+        if (strcmp(site_value(one, "Fairshare"), site_value(*first, "Fairshare")) != 0)
+            break;
     }
-    return NULL;
+    free(firsts);
+    return one;
 }
 
 static double weight(const struct site *site, const char *key)
@@ -70,7 +72,7 @@ static void check_shares(struct policy_findings *findings, double shares, double
                          const struct range *qos)
 {
     const struct site *site = findings->site;
-    const struct site_record *unequal = unequal_shares(site);
+    const struct site_record *unequal = unequal_shares(findings);
     double span = qos->most > 0 ? (qos->most - qos->least) / qos->most : 0;
 
     if (shares == 0 && unequal)
@@ -104,7 +106,7 @@ static void check_weights(struct policy_findings *findings)
                    !*site_config(site, "PriorityWeightTRES");
 
     if (is_flat) {
-        if (qos.most > qos.least || partitions.most > partitions.least || unequal_shares(site))
+        if (qos.most > qos.least || partitions.most > partitions.least || unequal_shares(findings))
             policy_add(findings, POLICY_WEIGHTS_ALL_ZERO, "PriorityType", "slurm.conf",
                        "PriorityType is priority/multifactor, but every PriorityWeight is 0");
         return;
