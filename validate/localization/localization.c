@@ -96,8 +96,9 @@ static int leaf_of(const struct localization *localization, int leaf)
     return -1;
 }
 
-/* Sets the parts between nodes that surely lose packets. What a lossy part leaves of the rate
- * depends on chance: it may be anything. Returns 0, or -1 if memory is out. */
+/* Sets the parts between nodes that surely lose packets, without the fabric, which all samples
+ * pass: it would explain every fault. What a lossy part leaves of the rate depends on chance: it
+ * may be anything. Returns 0, or -1 if memory is out. */
 static int lossy_find(const struct localization *localization, struct evidence *evidence)
 {
     struct losses losses;
@@ -108,14 +109,15 @@ static int lossy_find(const struct localization *localization, struct evidence *
         const struct loss_finding *finding = &losses.findings[i];
         struct part part = finding->part;
 
-        if (part_is_of_node(&part) || losses_verdict(finding) != VERDICT_FAIL)
+        if (part_is_of_node(&part) || part.type == DIAGNOSE_FABRIC ||
+            losses_verdict(finding) != VERDICT_FAIL)
             continue;
         if (part.type == DIAGNOSE_LEAF || part.type == DIAGNOSE_UPLINK)
             part.index = leaf_of(localization, part.index);
         if (part.type == DIAGNOSE_UPLINK)
             part.peer = leaf_of(localization, part.peer);
         part.depth = MODEL_DEPTHS - 1;
-        if (part.type == DIAGNOSE_FABRIC || part.index >= 0)
+        if (part.index >= 0)
             evidence->lossy[evidence->lossy_count++] = part;
     }
     losses_clear(&losses);

@@ -129,13 +129,13 @@ static const char *losses_text(const struct network *once, const struct network 
     return text;
 }
 
-/* Returns the message of the first finding about the speed of a leaf switch, or "". */
-static const char *leaf_message(void)
+/* Returns the first finding of that kind about a speed, or NULL. */
+static const struct finding *speed_finding(enum finding_kind kind)
 {
     for (size_t i = 0; i < localization.findings.count; i++)
-        if (localization.findings.items[i].kind == FINDING_LEAF)
-            return localization.findings.items[i].message;
-    return "";
+        if (localization.findings.items[i].kind == kind)
+            return &localization.findings.items[i];
+    return NULL;
 }
 
 static const struct network healthy = {0}, lossy = {.sends = 20, .receives = 20},
@@ -145,12 +145,15 @@ static const struct network healthy = {0}, lossy = {.sends = 20, .receives = 20}
                             busy = {.sends = 20, .receives = 20, .stalled = 0.4},
                             busy_well = {.stalled = 0.4}, lossy_all = {.all = 20},
                             lossy_receives = {.receives = 20},
+                            slow_in_lossy = {.all = 20, .slow_mbps = 97},
                             slow_receiver = {.receives = 20, .dropped = 20},
                             both = {.receives = 40, .dropped = 20},
                             slow = {.receives = 20, .slow_mbps = 97};
 
 int main(void)
 {
+    const struct finding *slow_rail;
+
     is_str(losses_text(&healthy, &healthy), "", "without losses there are no findings");
     is_int(retest_count, 0, "... and no retest");
     is_str(losses_text(&lossy, &lossy), "fail n2 eth1 sends receives",
@@ -180,13 +183,17 @@ int main(void)
            "a lossy uplink is no node's fault");
     is_int(retest_count, 0, "... and needs no retest");
     losses_text(&uneven, &uneven);
-    ok(*leaf_message(), "rates by chance between leaf switches may be a leaf switch's");
+    ok(speed_finding(FINDING_LEAF), "rates by chance between leaf switches may be a leaf switch's");
     for (int i = 0; i < 5; i++) {
         losses_text(&uneven_uplink, &uneven_uplink);
-        is_str(leaf_message(), "", "... not if the uplink loses packets");
+        ok(!speed_finding(FINDING_LEAF), "... not if the uplink loses packets");
     }
     is_str(losses_text(&lossy_all, &lossy_all), "fail all eth1;fail all eth2",
            "a loss that all share is no node's fault");
+    losses_text(&slow_in_lossy, &slow_in_lossy);
+    slow_rail = speed_finding(FINDING_RAIL);
+    ok(slow_rail && slow_rail->verdict == VERDICT_FAIL && slow_rail->node == 1,
+       "... and does not excuse a rail that is slower than all others");
     is_str(losses_text(&slow_receiver, &slow_receiver), "",
            "segments that the receiver dropped itself are no loss of the network");
     is_int(retest_count, 0, "... and need no retest");
