@@ -2684,7 +2684,7 @@ static void requests_no_job_with_a_node_that_is_drained(void)
 }
 
 /* slurmctld has asked it while a key was changed, for instance. Slurm starts no job there. */
-static void leaves_out_nodes_that_slurmctld_does_not_hear(void)
+static void leaves_out_nodes_that_do_not_respond_to_slurmctld(void)
 {
     setup.unheard = "n2";
     run();
@@ -3716,7 +3716,7 @@ static void (*const tests[])(void) = {
     keeps_certificate_on_a_full_file_system,
     test_full_disk,
     requests_no_job_with_a_node_that_is_drained,
-    leaves_out_nodes_that_slurmctld_does_not_hear,
+    leaves_out_nodes_that_do_not_respond_to_slurmctld,
     retries_jobs_as_often_as_a_node_leaves,
     preempts_no_job_that_began_before_the_reservation,
     leaves_a_node_where_a_reservation_begins_before_the_end,
