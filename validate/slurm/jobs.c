@@ -38,7 +38,7 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
     made = slurm_create_reservation(&wanted);
     if (!made)
         rv = allocation_refused(err, "cannot reserve", nodes, users ? users : "root", errno);
-    free(made);
+    release_reservation_name_free(made);
     free(all);
     return rv;
 }

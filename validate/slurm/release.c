@@ -3,6 +3,8 @@
 
 #include "validate/slurm/release.h"
 
+#include <stdlib.h>
+
 bool release_is_older(const char *version)
 {
     unsigned major, minor;
@@ -76,6 +78,15 @@ int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
     return slurm_kill_job_step(job_id, step_id, signal, 0);
 #else
     return slurm_kill_job_step(job_id, step_id, signal);
+#endif
+}
+
+void release_reservation_name_free(char *name)
+{
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0)
+    free(name);
+#else
+    (void)name;
 #endif
 }
 

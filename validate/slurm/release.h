@@ -50,6 +50,9 @@ static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_
 }
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 void release_conf_free(slurm_conf_t *conf);
+/* Frees the name that slurm_create_reservation() returned: to be freed by free() up to 24.11, by
+ * xfree() in 26.05, which slurm.h lacks. From 25.05 on the few bytes are left. */
+void release_reservation_name_free(char *name);
 
 /* Returns whether powered-down cloud nodes are hidden: old releases hide them without
  * PrivateData=cloud; new releases lack that option. */
