@@ -205,17 +205,17 @@ static void tick(void *context)
 }
 
 /* Reports the nodes that may have caused a finding by their own fault. */
-static void report_suspects(const struct watching *watching, const struct user *user,
-                            struct error *err)
+static void report_suspects(const struct watching *watching, const struct user *user)
 {
     const struct watch_verdict *verdict = &watching->verdict;
     struct hostlist suspects = {0}, holders = {0};
     struct arguments program = {0};
     struct process_result result = {0};
+    struct error err;
     char *lines = NULL;
     size_t size;
     FILE *stream = memory_stream(&lines, &size);
-    int rv = stream ? 0 : error_set(err, "no memory");
+    int rv = stream ? 0 : error_set(&err, "no memory");
 
     for (size_t i = 0; rv == 0 && i < verdict->count; i++) {
         const struct watch_finding *finding = &verdict->findings[i];
@@ -226,17 +226,17 @@ static void report_suspects(const struct watching *watching, const struct user *
             continue;
         holder = watch_holder(&watching->watch, finding->node);
         if (!holder) {
-            rv = error_set(err, "no node of the job sends samples");
+            rv = error_set(&err, "no node of the job sends samples");
             break;
         }
         suspect_report_print(stream, holder, finding->node, watching->options->job_id, "watch",
                              finding->part, finding->message);
         if (hostlist_append(&suspects, finding->node) != 0 ||
             (!hostlist_contains(&holders, holder) && hostlist_append(&holders, holder) != 0))
-            rv = error_set(err, "no memory");
+            rv = error_set(&err, "no memory");
     }
     if (stream && fclose(stream) != 0 && rv == 0)
-        rv = error_set(err, "no memory");
+        rv = error_set(&err, "no memory");
     if (rv == 0 && holders.count > 0) {
         step_add_muster(&program, "suspects", "--leave", NULL);
         rv = step_run(&(struct step){.job_id = watching->options->job_id,
@@ -250,16 +250,16 @@ static void report_suspects(const struct watching *watching, const struct user *
                                         .input = lines,
                                         .deadline_s = WATCH_REPORT_S,
                                         .grace_s = WATCH_GRACE_S},
-                      &result, err);
+                      &result, &err);
         if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
-            rv = error_set(err, "%s",
+            rv = error_set(&err, "%s",
                            *result.error_line.text ? result.error_line.text : "it did not end");
         if (rv == 0)
             fprintf(stderr, "%s: suspect report left about %zu node%s\n", set.name, suspects.count,
                     text_plural(suspects.count));
     }
     if (rv != 0)
-        fprintf(stderr, "%s: no suspect report was left: %s\n", set.name, err->text);
+        fprintf(stderr, "%s: no suspect report was left: %s\n", set.name, err.text);
     arguments_clear(&program);
     hostlist_clear(&suspects);
     hostlist_clear(&holders);
@@ -347,7 +347,7 @@ static int job_watch(struct watching *watching, struct error *err)
             error_set(err, "out of memory for %zu nodes", job.nodes.count);
         else if ((rv = watch_run(watching, owner, err)) == 0 && options->reports &&
                  (!options->until_hang || watching->verdict.verdict == VERDICT_FAIL))
-            report_suspects(watching, owner, err);
+            report_suspects(watching, owner);
         watch_clear(&watching->watch);
         labels_clear(&watching->labels);
     }
