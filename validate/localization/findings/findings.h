@@ -71,8 +71,8 @@ struct evidence {
     struct inconsistent_node *inconsistent;
     struct misplaced *misplaced;
     long inconsistent_count, misplaced_count;
-    struct part
-        *lossy; /* parts between nodes that lose packets: samples may be low because of it */
+    /* parts between nodes that lose packets: samples may be low because of it */
+    struct part *lossy;
     size_t lossy_count;
     bool is_retested; /* else no part fails */
     const struct localization *localization;

@@ -75,10 +75,10 @@ struct losses {
  * losses_clear() in both cases. */
 int losses_read(const struct localization *localization, struct losses *losses);
 
-/* The same, and measures suspected rails again with localization->measure(): each
- * alone, by turns with a control pair, unless the retests of the localization have shown enough of
- * them. Sets localization->retests if it is the first to measure again. Returns 0, or -1 if memory
- * is out. Call losses_clear() in both cases. */
+/* The same, and measures suspected rails again with localization->measure(): each alone, by turns
+ * with a control pair, unless the retests of the localization have shown enough of them. Sets
+ * localization->retests if it is the first to measure again. Returns 0, or -1 if memory is out.
+ * Call losses_clear() in both cases. */
 int losses_find(struct localization *localization, struct losses *losses);
 void losses_clear(struct losses *losses);
 
