@@ -3,8 +3,9 @@
 #define MUSTER_RELEASE_H
 
 /* One interface to libslurm, whose releases differ: seen to build and to work with 22.05, 24.11 and
- * 26.05. configure tries how each call is made (m4/muster_slurm_calls.m4) instead of comparing
- * version numbers. As with libslurm itself, errno says why a call failed.
+ * 26.05. configure tries how each call is made (m4/muster_slurm_calls.m4); version numbers are
+ * compared only where slurm.h looks the same. As with libslurm itself, errno says why a call
+ * failed.
  *
  * From 25.11 on jobs are named by a struct; with this macro slurm.h takes their numbers as well. */
 #define SLURM_BACKWARD_COMPAT
