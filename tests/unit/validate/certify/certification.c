@@ -107,7 +107,7 @@ static struct setup {
     int without_program;    /* number of nodes, from n2 on, on which the battery does not start */
     const char *full_spool; /* the node whose slurmd has no space left, from launch on */
     const char *full_reason;
-    const char *unheard;      /* the node that answers the head, but not slurmctld */
+    const char *unresponsive; /* the node that answers the head, but not slurmctld */
     const char *drained_late; /* the node that an administrator drains after the tests */
     int leaving_late; /* number of other nodes that leave, one at each try to get the last job */
     const char *unreserved_late; /* the node taken out of the run's reservation after the tests */
@@ -207,7 +207,7 @@ static const struct setup default_setup = {.admin_reason = "fan broken",
                                            .reserved = "",
                                            .full_spool = "",
                                            .full_reason = "SlurmdSpoolDir is full",
-                                           .unheard = "",
+                                           .unresponsive = "",
                                            .drained_late = "",
                                            .unreserved_late = "",
                                            .reserved_later = "",
@@ -479,7 +479,7 @@ static int load_all(struct cluster *cluster, struct error *err)
                                           (i > 0 && now_s < hung_since_s + setup.epilog_s))),
             .is_responding =
                 (strcmp(nodes[i].name, setup.cut_off) != 0 || now_s < setup.missed_s) &&
-                strcmp(nodes[i].name, setup.unheard) != 0,
+                strcmp(nodes[i].name, setup.unresponsive) != 0,
             .is_waiting = strcmp(nodes[i].name, setup.reserved) == 0,
             .is_absent =
                 setup.is_rebooting && allocations > 0 && strcmp(nodes[i].name, setup.cut_off) == 0,
@@ -806,9 +806,9 @@ static int get_allocation(const struct allocation_request *request, uint32_t *jo
         slurm.job = 0;
         return error_set(err, "ReqNodeNotAvail");
     }
-    if (hostlist_contains(request->nodes, setup.unheard)) {
+    if (hostlist_contains(request->nodes, setup.unresponsive)) {
         slurm.job = 0;
-        return error_set(err, "ReqNodeNotAvail, UnavailableNodes:%s", setup.unheard);
+        return error_set(err, "ReqNodeNotAvail, UnavailableNodes:%s", setup.unresponsive);
     }
     preempting_jobs += hostlist_contains(request->nodes, setup.begun_late);
     if (setup.max_nodes > 0 && request->nodes->count > setup.max_nodes)
@@ -2686,7 +2686,7 @@ static void requests_no_job_with_a_node_that_is_drained(void)
 /* slurmctld has asked it while a key was changed, for instance. Slurm starts no job there. */
 static void leaves_out_nodes_that_do_not_respond_to_slurmctld(void)
 {
-    setup.unheard = "n2";
+    setup.unresponsive = "n2";
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node that answers the head but not slurmctld is unknown");
