@@ -20,6 +20,8 @@ tap_cleanup() { lab down >/dev/null; }
 output=$(MUSTER_LAB_RELEASE=packages-$suite lab up -n 2 2>&1) || bail "lab up: $output"
 work=$top/.lab/$name/work
 mkdir -p "$work/now" "$work/next"
+# Debian's Slurm 26.05 is built without PMIx, so no MPI program of two ranks starts there
+has_pmix() { [ "$(cd "$top/.lab/roots" && compgen -G "packages-$suite/usr/lib/*/slurm-wlm/mpi_pmix.so")" ]; }
 
 # Debian's plugstack.conf, which the lab has replaced
 for host in $hosts; do
@@ -75,6 +77,9 @@ certificates() {
     local node
     for node in n1 n2; do lab on $node muster certificate verify >/dev/null 2>&1 && echo $node; done | xargs
 }
+are_certified() { # TEST-NAME
+    if has_pmix; then is "$(certificates)" 'n1 n2' "$1"; else skip 1 "$1: this Slurm has no PMIx"; fi
+}
 
 # Runs the commands of doc/quickstart.md, word for word: the first on all hosts, the others on the head. The
 # site's muster.conf stays, because a lab's links are slower than sysfs says.
@@ -85,9 +90,14 @@ mapfile -t commands < <(sed -n 's/^ *       # //p' "$top/doc/quickstart.md")
 ok 'the first hour takes at most five commands' test "${#commands[@]}" -le 5
 ok "${commands[0]}" on_all sh -c "cd '$work/now' && ${commands[0]}"
 for command in "${commands[@]:1}"; do
-    ok "$command" lab run sh -c "$command"
+    if has_pmix || [[ $command != 'muster certify'* ]]; then
+        ok "$command" lab run sh -c "$command"
+    else
+        like "$(lab run sh -c "$command" 2>&1)" 'MPI started each of 2 ranks alone; check that srun.s --mpi' \
+            "$command: without PMIx it says why it certifies no node"
+    fi
 done
-is "$(certificates)" 'n1 n2' 'doc/quickstart.md ends with certificates'
+are_certified 'doc/quickstart.md ends with certificates'
 ok 'the other packages install' on_all dpkg -i "$work"/now/*.deb
 like "$(installed n1)" '^(lib|)spank-muster ii|^libspank-muster ii .*muster ii' 'dpkg has them as installed'
 ok "... the site's muster.conf stays" lab on n1 grep -q '^NominalSpeed' /etc/muster/muster.conf
@@ -101,8 +111,8 @@ is "$(lab on n1 sh -c 'ls /etc/systemd/system/*/muster* 2>/dev/null')" '' 'no un
 on_all sed -i 's/^#optional/optional/' /etc/slurm/plugstack.conf.d/muster.conf
 like "$(explained)" 'UCX_' 'switched on, the plugin explains what a step gets'
 lab run muster certify --level quick >"$work/words" 2>&1 </dev/null
-is $? 0 'muster certify' || diag "$(cat "$work/words")"
-is "$(certificates)" 'n1 n2' '... certifies'
+is $? "$(if has_pmix; then echo 0; else echo 3; fi)" 'muster certify' || diag "$(cat "$work/words")"
+are_certified '... certifies'
 ok 'muster-train is there' lab on n1 muster-train --version
 ok '... muster-codec is there' lab on n1 muster-codec --version
 
@@ -111,7 +121,7 @@ echo '# by the site' | lab on n1 tee -a /etc/muster/muster.conf >/dev/null
 run=$(lab run muster history --json | head -c 300)
 ok 'a later version installs' on_all dpkg --force-confold -i "$work"/next/*.deb
 like "$(lab on n1 dpkg-query -W -f '${Version}' muster)" 'later' '... dpkg has the later version'
-is "$(certificates)" 'n1 n2' '... certificates are kept'
+are_certified '... certificates are kept'
 is "$(lab run muster history --json | head -c 300)" "$run" '... the history is kept'
 ok '... muster.conf keeps the lines of the site' lab on n1 grep -qx '# by the site' /etc/muster/muster.conf
 like "$(explained)" 'UCX_' '... and the plugin is on as before'
@@ -128,7 +138,11 @@ ok '... its line stays' lab on n1 grep -q '^optional spank_muster.so' /etc/slurm
 ok '... and jobs run' jobs_run
 restart_slurmd
 ok '... slurmd starts without it' jobs_run
-ok '... the certificate stays' lab on n1 test -e /var/lib/muster/certificate
+if has_pmix; then
+    ok '... the certificate stays' lab on n1 test -e /var/lib/muster/certificate
+else
+    skip 1 '... the certificate stays: none was written'
+fi
 not_ok '... so an older version is still refused' lab on n1 dpkg --force-confold -i "$work"/now/muster_*.deb
 ok 'a removed package can be installed again' lab on n1 dpkg --force-confold -i "$work"/next/muster_*.deb
 # shellcheck disable=SC2086

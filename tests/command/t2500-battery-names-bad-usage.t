@@ -48,6 +48,12 @@ for program in muster-launch muster-links muster-collectives muster-gpu muster-h
     text=$("$top_builddir/$program" --config=bad.conf 2>&1 </dev/null)
     is "$?" 2 'an error in the configuration is a usage error'
     like "$text" "^$program: bad.conf:1: " '... with its line'
+    text=$(PMI_RANK=0 PMI_SIZE=2 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
+        "$top_builddir/$program" 2>&1 </dev/null)
+    is "$?/$text" '3/muster: MPI started each of 2 ranks alone' 'MPI that does not know the launcher'
+    text=$(SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
+        "$top_builddir/$program" 2>&1 </dev/null)
+    is "$?/$text" 3/ '... in one line of all ranks'
     text=$(PMIX_RANK=1 "$top_builddir/$program" --nonsense 2>&1 </dev/null)
     is "$?/$text" 2/ 'rank 1 is silent and has the same status'
     text=$(SLURM_PROCID=3 PMIX_RANK=0 "$top_builddir/$program" --nonsense 2>&1 </dev/null)

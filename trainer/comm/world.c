@@ -111,7 +111,6 @@ static void restore_signals(const struct sigaction *interrupt, const struct siga
 static void start_mpi(struct world *world, double limit_s)
 {
     struct sigaction interrupt, terminate;
-    int provided;
 
     /* Ranks that wait must not take processors from ranks that work. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -120,8 +119,7 @@ static void start_mpi(struct world *world, double limit_s)
     sigaction(SIGTERM, NULL, &terminate);
     if (isfinite(limit_s)) /* a user's job may take any time to start */
         watchdog_start(limit_s, abort_job);
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    program_has_mpi(&world->rank, &world->ranks);
+    program_init_mpi(&world->rank, &world->ranks);
     restore_signals(&interrupt, &terminate);
 }
 

@@ -37,8 +37,7 @@ int launcher_rank(void)
 
 int launcher_size(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
-                                        "SLURM_NTASKS"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]) && atoi(getenv(names[i])) > 0)

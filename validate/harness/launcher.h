@@ -13,7 +13,7 @@ bool launcher_has_mpi(void);
 /* Returns the rank of this process, before MPI is up; 0 without a launcher. */
 int launcher_rank(void);
 
-/* Returns the number of ranks; 1 without a launcher. */
+/* Returns the number of ranks that the launcher started; 1 without a launcher. */
 int launcher_size(void);
 
 /* Returns the start time of this process, in seconds since the epoch. */

@@ -96,10 +96,28 @@ static void end_with_error(MPI_Comm *comm, int *code, ...)
     watch_fault("%.*s", length, text);
 }
 
-void program_has_mpi(int *rank, int *size)
+/* Ends the program if MPI does not know the launcher, so that each rank is a job of its own. */
+static void check_size(int launched_rank, int launched_size, int size)
 {
-    MPI_Errhandler handler;
+    if (size > 1 || launched_size <= 1)
+        return;
+    if (launched_rank == 0)
+        fprintf(stderr, "muster: MPI started each of %d ranks alone\n", launched_size);
+    else
+        usleep(300000); /* launchers end all ranks when one fails: let rank 0 print first */
+    MPI_Finalize();
+    exit(3);
+}
 
+double program_init_mpi(int *rank, int *size)
+{
+    int launched_rank = launcher_rank(), launched_size = launcher_size(); /* MPI_Init() sets both */
+    MPI_Errhandler handler;
+    double ready_s;
+    int provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    ready_s = clock_epoch_s();
     launcher_barrier();
     watchdog_has_mpi();
     MPI_Comm_create_errhandler(end_with_error, &handler);
@@ -107,6 +125,8 @@ void program_has_mpi(int *rank, int *size)
     MPI_Errhandler_free(&handler);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, size);
+    check_size(launched_rank, launched_size, *size);
+    return ready_s;
 }
 
 static void *allocate(size_t count, size_t size)
@@ -317,7 +337,7 @@ static void set_mpi_defaults(const struct program *program)
 void program_start(struct program *program, const struct program_spec *spec, void *context,
                    int argc, char **argv)
 {
-    int provided, status;
+    int status;
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
     heartbeat_read_secret();
@@ -331,9 +351,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     report_full_memory(program);
     set_mpi_defaults(program);
     watchdog_start(program->common.time_limit_s, abort_job);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    program->mpi_ready = clock_epoch_s();
-    program_has_mpi(&program->rank, &program->size);
+    program->mpi_ready = program_init_mpi(&program->rank, &program->size);
     check_inject_rank(program);
     gather_names(program);
     peer_exchange(MPI_COMM_WORLD, program->is_leader);

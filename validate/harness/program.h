@@ -61,11 +61,12 @@ void program_phase(struct program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void program_step(struct program *program);
 
-/* The parts of program_start() that follow MPI_Init(), for programs with options of another kind.
- * All ranks. program_has_mpi() waits until all have started, and from then on an error of MPI ends
- * its rank. program_watch() starts the watch, which connects over the management interface (NULL or
- * "": any), and stops the watchdog. */
-void program_has_mpi(int *rank, int *size);
+/* The parts of program_start() with MPI, for programs with options of another kind. All ranks.
+ * program_init_mpi() waits until all ranks have started, and from then on an error of MPI ends its
+ * rank; the program ends with status 3 if MPI does not know the launcher and starts each rank
+ * alone. Returns when MPI_Init() was done, in seconds since the epoch. program_watch() starts the
+ * watch, which connects over the management interface (NULL or "": any), and stops the watchdog. */
+double program_init_mpi(int *rank, int *size);
 void program_watch(const struct watch_config *config, const char *interface);
 
 /* Returns the name of this node's management interface; may be "". */

@@ -2,7 +2,6 @@
 /* muster-preflight: the short form of launch, links and collectives in one start of MPI, for
  * `muster preflight`. */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/hostlist.h"
@@ -47,21 +46,6 @@ static const struct program_spec spec = {
 static const struct program_spec links_spec = {"muster-preflight", "launch", "", option_table,
                                                true};
 
-/* Whether each rank is an MPI job of its own, as happens without a process manager that MPI knows;
- * reports it. */
-static bool is_alone(const struct program *program)
-{
-    const char *tasks = getenv("SLURM_NTASKS");
-
-    if (program->size > 1 || !tasks || atoi(tasks) <= 1)
-        return false;
-    output_report(RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
-                         .code = FAULT_LAUNCH_FAILED),
-                  "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
-                  "match this MPI");
-    return true;
-}
-
 static void run(struct program *program, struct preflight_options *options)
 {
     workers_start(program, options->launch.started);
@@ -96,8 +80,7 @@ int main(int argc, char **argv)
 
     channel_prepare();
     program_start(&program, has_links_only(argc, argv) ? &links_spec : &spec, &options, argc, argv);
-    if (!is_alone(&program))
-        run(&program, &options);
+    run(&program, &options);
     hostlist_clear(&options.launch.expected);
     return program_finish(&program);
 }

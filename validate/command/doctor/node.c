@@ -385,9 +385,11 @@ static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_F
         return FOUND(VERDICT_UNKNOWN, "%s", err.text);
     return FOUND(!*types                                           ? VERDICT_FAIL
                  : !*standard || strcasecmp(standard, "none") == 0 ? VERDICT_WARN
-                 : strstr(types, standard)                         ? VERDICT_PASS
-                                                                   : VERDICT_FAIL,
-                 "srun has %.200s; MpiDefault is %s", *types ? types : "no PMI type",
+                 : !strstr(types, standard)                        ? VERDICT_FAIL
+                 : strncasecmp(standard, "pmix", 4) != 0           ? VERDICT_WARN
+                                                                   : VERDICT_PASS,
+                 "srun has %.200s%s; MpiDefault is %s", *types ? types : "no PMI type",
+                 strstr(types, "pmix") ? "" : " but no pmix, which Open MPI needs",
                  *standard ? standard : "not set");
 }
 
