@@ -77,6 +77,8 @@ is "$("$muster" policy verify --from "$dir/copy" --dry-run 2>&1)" "$text" 'a slu
 like "$(verify)" '^muster policy: verify reads --from a directory for --dry-run only$' 'recorded text starts no job'
 like "$("$muster" policy check --dry-run 2>&1)" '^muster policy: --dry-run and --nodes are for verify$' \
     '--dry-run with check is refused'
+text=$(verify --dry-run --json)
+is "$? ${text%%$'\n'*}" '2 muster policy: --dry-run and --json are mutually exclusive' '--dry-run with --json is refused'
 text=$(verify --dry-run --nodes n9)
 is "$? $text" '3 muster policy: n9: no such node' 'an unknown node'
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then

@@ -38,6 +38,7 @@ like "$text" '^2 jobs in 1:30:00; at speed 120 they are submitted in 0:00:45$' '
 like "$text" '^jobs with a much longer time limit than in the day: 1 \(a minute here is 2:00:00\)$' '... with what the speed distorts'
 like "$text" 'policy.conf:3: Limit=burst Jobs=2: not looked at; muster policy verify proves it$' '... with what is not tested'
 unlike "$text" 'Preempt=' '... and nothing else'
+like "$(simulate --dry-run --json)" '^muster policy: --dry-run and --json are mutually exclusive$' '--dry-run with --json is refused'
 like "$(simulate)" '^muster policy: simulate needs --day and --copy$' 'a cluster must be named to be filled'
 like "$(simulate --copy lab --from "$dir")" '^muster policy: --from, --save and --nodes are not for simulate$' \
     'recorded text starts no job'

@@ -88,6 +88,8 @@ static int options_read(int argc, char **argv, struct policy_options *options)
         return command_misuse(set.name, "verify reads --from a directory for --dry-run only");
     if (options->from && options->save)
         return command_misuse(set.name, "--from and --save are mutually exclusive");
+    if (options->is_dry_run && options->as_json)
+        return command_misuse(set.name, "--dry-run and --json are mutually exclusive");
     return -1;
 }
 
