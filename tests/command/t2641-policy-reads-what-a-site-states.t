@@ -74,6 +74,9 @@ is "$(verify --dry-run "$dir/policy.conf")" "$text" 'a file given as argument'
 cp -r "$top_srcdir/tests/fixtures/policy/qos" "$dir/copy" && chmod -R u+w "$dir/copy"
 echo 'Include /not/saved.conf' >>"$dir/copy/slurm.conf"
 is "$("$muster" policy verify --from "$dir/copy" --dry-run 2>&1)" "$text" 'a slurm.conf that is not all there is no error'
+rm "$dir/copy/qos"
+is "$("$muster" policy verify --from "$dir/copy" --dry-run 2>&1 >/dev/null)" \
+    "muster policy: accounting: $dir/copy/qos: No such file or directory" 'QOS that are not known are named with the reason'
 like "$(verify)" '^muster policy: verify reads --from a directory for --dry-run only$' 'recorded text starts no job'
 like "$("$muster" policy check --dry-run 2>&1)" '^muster policy: --dry-run and --nodes are for verify$' \
     '--dry-run with check is refused'

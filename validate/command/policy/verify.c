@@ -270,6 +270,8 @@ static int verify(const struct policy_options *options, const struct conf *conf,
         status = options->day          ? simulate(options, &setting, &day, err)
                  : options->is_dry_run ? print_plan(&setting, err)
                                        : verify_here(&setting, err);
+    if (*accounting.text)
+        fprintf(stderr, "%s: accounting: %s\n", options->argv[0], accounting.text);
     day_clear(&day);
     hostlist_clear(&setting.nodes);
     hostlist_clear(&setting.certified);
