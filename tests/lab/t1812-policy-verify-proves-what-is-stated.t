@@ -18,6 +18,7 @@ verify() { # STATEMENTS OPTION...: prints the output
 left() { lab run sh -c "squeue -h -o '%j %i' && scontrol -o show reservation | sed -n 's/.*\(ReservationName=policy-[^ ]*\).*/\1/p'"; }
 nothing_left() { local text; text=$(left) && [ -z "$text" ]; }
 database() { lab run sh -c 'sacctmgr -nP show assoc; sacctmgr -nP show qos; sacctmgr -nP show user'; }
+lab run sacctmgr -i modify user guest set maxsubmit=4 >/dev/null
 before=$(database)
 
 lab run scontrol create reservation=site starttime=now+2hours duration=60 nodes=n2 users=bob >/dev/null
@@ -25,15 +26,18 @@ lab run "$muster" reserve -w n2 >/dev/null
 text=$(verify 'Limit=burst Jobs=2
 Limit=burst Wall=1-0
 Limit=visitor TRESPerJob=cpu=4
+Limit=visitor Submit=4
 Priority=team Above=burst
 Preempt=team Victim=burst Within=1:00 Mode=requeue
 Wait=team Load=burst Within=1:00
 Reserved=team Reservation=site Not=burst')
 is "$?" 0 'a true policy' || diag "$text"
-like "$text" '^statements: 7 hold, 0 do not, 0 not shown$' '... is proved'
+like "$text" '^statements: 8 hold, 0 do not, 0 not shown$' '... is proved'
 like "$text" 'waits: QOSMaxJobsPerUserLimit' "... with Slurm's reasons"
-like "$text" 'policy.conf:9.: job [0-9]+ .bob. started after [0-9]+ s, and job [0-9]+ .alice. (waits: [A-Za-z]+|is COMPLETING)' \
+like "$text" 'policy.conf:10.: job [0-9]+ .bob. started after [0-9]+ s, and job [0-9]+ .alice. (waits: [A-Za-z]+|is COMPLETING)' \
     '... times and jobs'
+like "$text" '4 jobs granted, then a job of guest is refused: Job violates accounting/QOS policy' '... and refusals'
+unlike "$text" '^muster: ' '... in one line each'
 is "$(left)" '' '... and nothing is left'
 text=$(verify 'Certified=team')
 is "$?" 1 'a node without certificate that jobs can use' || diag "$text"

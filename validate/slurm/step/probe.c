@@ -4,8 +4,10 @@
 #include "validate/slurm/step/probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/job/as_user.h"
@@ -41,6 +43,7 @@ static int submit(job_desc_msg_t *wanted, struct as_user_answer *job)
 {
     submit_response_msg_t *answer = NULL;
 
+    dup2(open("/dev/null", O_WRONLY), 2); /* of the child: hide libslurm's messages */
     if (slurm_submit_batch_job(wanted, &answer) != SLURM_SUCCESS || !answer)
         return errno ? errno : ESLURM_INTERNAL;
     job->value = release_submitted_id(answer);
