@@ -253,9 +253,10 @@ tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=c
 	-Wl,--wrap=cluster_update_waiting
 tests_unit_validate_command_reserve_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command/revoke_nodes.c $(made_cluster) \
-	validate/command/certificate/revoke_nodes.c validate/command/node_query.c validate/command/usage.c
+	validate/command/certificate/revoke.c validate/command/certificate/revoke_nodes.c \
+	validate/command/node_query.c validate/command/node_view.c validate/command/usage.c
 tests_unit_validate_command_revoke_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
-	-Wl,--wrap=cluster_load_nodes,--wrap=cluster_set_comment,--wrap=step_run_on
+	-Wl,--wrap=cluster_load_nodes,--wrap=cluster_set_comment,--wrap=step_run_on,--wrap=geteuid
 tests_unit_validate_command_revoke_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/campaign.c \
 	validate/certify/choose/group.c

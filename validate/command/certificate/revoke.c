@@ -72,7 +72,7 @@ int command_revoke(int argc, char **argv)
 {
     struct options options = {0};
     struct conf conf;
-    int status = command_options(&set, argc, argv, &options);
+    int status = command_options(&set, argc, argv, &options), result;
 
     if (status >= 0)
         return status;
@@ -82,11 +82,13 @@ int command_revoke(int argc, char **argv)
     if (options.nodes && geteuid() != 0)
         return command_misuse(argv[0], "revoking the certificates of nodes needs root");
     status = command_conf(argv[0], options.config, &conf);
-    if (options.nodes)
-        status = revoke_nodes(argv[0], options.nodes, options.as_json,
+    if (options.nodes) {
+        result = revoke_nodes(argv[0], options.nodes, options.as_json,
                               status == COMMAND_PASS ? conf.history_path : NULL);
-    else if (status == COMMAND_PASS)
+        status = result != COMMAND_PASS ? result : status;
+    } else if (status == COMMAND_PASS) {
         status = revoke_here(&options, options.file ? options.file : conf.certificate_path);
+    }
     conf_clear(&conf);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/text.h"
 #include "tests/unit/capture.h"
@@ -52,6 +53,13 @@ static void print_record(const struct process *process, int task, const char *no
     process->on_line(text, false, process->context);
 }
 
+/* muster revoke -w needs root. */
+uid_t __wrap_geteuid(void);
+uid_t __wrap_geteuid(void)
+{
+    return 0;
+}
+
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                        char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err)
@@ -78,6 +86,23 @@ static int run_revoke(void)
     capture_begin();
     status = revoke_nodes("muster revoke", "n[1-4]", true, history);
     capture_end(1);
+    return status;
+}
+
+/* The same with an invalid configuration of this host. */
+static int run_misconfigured(const char *root)
+{
+    static char name[] = "muster revoke", option[] = "-w", list[] = "n[1-4]";
+    char *words[] = {name, option, list, NULL}, path[300];
+    int status;
+
+    tree_put(root, "muster.conf", "OnMissing=maybe\n");
+    snprintf(path, sizeof path, "%s/muster.conf", root);
+    setenv("MUSTER_CONF", path, 1);
+    comments[0] = '\0';
+    capture_begin();
+    status = command_revoke(3, words);
+    has_str(capture_end(2), "muster.conf:1: OnMissing=maybe", "an invalid configuration is named");
     return status;
 }
 
@@ -117,7 +142,10 @@ int main(void)
     is_int(run_revoke(), COMMAND_PASS, "four nodes remove their certificates");
     is_str(comments, "n[1-4]=none;", "... and their revocations are cleared");
     is_int(count_certified(), 0, "... and the history has no certificate any more");
+    is_int(run_misconfigured(root), COMMAND_USAGE, "... and decides the exit status");
+    is_str(comments, "n[1-4]=none;", "... of nodes that have removed their certificates");
     is_failing = true;
+    is_int(run_misconfigured(root), COMMAND_FAIL, "... unless a node has not");
     is_int(run_revoke(), COMMAND_FAIL,
            "a node that cannot is reported, whatever another node says");
     has_str(comments, "n4=now;", "... and its certificate is revoked in Slurm");
