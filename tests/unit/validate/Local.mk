@@ -151,6 +151,7 @@ check_PROGRAMS += \
 	tests/unit/validate/command/reserve_nodes.t \
 	tests/unit/validate/command/revoke_nodes.t \
 	tests/unit/validate/command/self_drain.t \
+	tests/unit/validate/command/setup_notes.t \
 	tests/unit/validate/history/campaign.t \
 	tests/unit/validate/history/history.t \
 	tests/unit/validate/history/node_status.t \
@@ -258,6 +259,12 @@ tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command
 tests_unit_validate_command_revoke_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=cluster_load_nodes,--wrap=cluster_set_comment,--wrap=step_run_on,--wrap=geteuid
 tests_unit_validate_command_revoke_nodes_t_LDADD = $(unit_libs) $(muster_libs)
+tests_unit_validate_command_setup_notes_t_SOURCES = tests/unit/validate/command/setup_notes.c \
+	validate/command/plugstack.c validate/command/setup/block.c validate/command/setup/propose.c \
+	validate/command/setup/setup.c validate/command/node_view.c validate/command/usage.c
+tests_unit_validate_command_setup_notes_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_PKGLIBEXECDIR=\"/\"
+tests_unit_validate_command_setup_notes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=hostlist_append
+tests_unit_validate_command_setup_notes_t_LDADD = $(unit_libs)
 tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/campaign.c \
 	validate/certify/choose/group.c
 tests_unit_validate_history_campaign_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sqlite3_finalize

@@ -96,6 +96,11 @@ static bool is_sent(const char *root, const char *path)
            strstr(real, "/conf-cache/");
 }
 
+static int note_add(struct hostlist *notes, const char *note, struct error *err)
+{
+    return hostlist_append(notes, note) == 0 ? 0 : error_set(err, "no memory for a note");
+}
+
 static int plugin_propose(const char *root, const char *directory, const struct slurm_lines *slurm,
                           struct setup_files *files, struct hostlist *notes, struct error *err)
 {
@@ -105,9 +110,10 @@ static int plugin_propose(const char *root, const char *directory, const struct 
     bool is_off = rv == 0 && !plugstack_loads(root, stack.paths[0], &line);
 
     if (is_off && is_sent(root, stack.paths[0])) {
-        rv = hostlist_append(
+        rv = note_add(
             notes,
-            "plugstack.conf comes from slurmctld: run muster setup on its host for the plugin");
+            "plugstack.conf comes from slurmctld: run muster setup on its host for the plugin",
+            err);
     } else if (is_off) {
         bool is_packaged = stack.texts[1] && has_line(stack.texts[1], commented_plugin_line);
 
@@ -165,7 +171,7 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     if (!stream || fclose(stream) != 0)
         rv = error_set(err, "no memory for a note");
     else if (*note)
-        rv = hostlist_append(notes, note);
+        rv = note_add(notes, note, err);
     free(note);
     free(rails);
     return rv;
@@ -181,13 +187,12 @@ static int interval_note(const struct slurm_lines *slurm, bool is_proposed, stru
 
     if (is_set ? strtol(value, NULL, 10) > 0 : is_proposed)
         return 0;
-    return hostlist_append(notes, is_set ? "HealthCheckInterval is 0 in slurm.conf, so slurmd runs "
-                                           "no health check: set it, to 300 for example"
-                                         : "HealthCheckInterval is not set in slurm.conf, so "
-                                           "slurmd runs no health check: set it, to 300 for "
-                                           "example") == 0
-               ? 0
-               : error_set(err, "no memory for a note");
+    return note_add(notes,
+                    is_set ? "HealthCheckInterval is 0 in slurm.conf, so slurmd runs no health "
+                             "check: set it, to 300 for example"
+                           : "HealthCheckInterval is not set in slurm.conf, so slurmd runs no "
+                             "health check: set it, to 300 for example",
+                    err);
 }
 
 /* Proposes slurmd's health check. Existing lines of slurm.conf about it are the site's, and stay.
@@ -204,12 +209,13 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
             return interval_note(slurm, false, notes, err);
         snprintf(note, sizeof note, "HealthCheckProgram is %s: let it call %s", program,
                  health_check);
-        return hostlist_append(notes, note);
+        return note_add(notes, note, err);
     }
     if (is_sent(root, slurm->files[0]))
-        return hostlist_append(
+        return note_add(
             notes,
-            "slurm.conf comes from slurmctld: run muster setup on its host for the health check");
+            "slurm.conf comes from slurmctld: run muster setup on its host for the health check",
+            err);
     snprintf(lines, sizeof lines, "HealthCheckProgram=%s\n", health_check);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!slurm_lines_value(slurm, others[i][0], value, sizeof value))
