@@ -63,7 +63,7 @@ static size_t reach_all(struct certify *certify, enum stage stage,
     struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
     struct node_run **node_runs = calloc(certify->count + 1, sizeof(*node_runs));
     struct reach *answers = calloc(certify->count + 1, sizeof *answers);
-    size_t count = 0, silent = 0, no_munge = 0;
+    size_t count = 0, silent = 0, answering = 0, no_munge = 0;
     struct cluster now = {0};
     struct error err;
 
@@ -77,8 +77,10 @@ static size_t reach_all(struct certify *certify, enum stage stage,
         certify->operations->reach_nodes(nodes, count, CERTIFY_REACH_S, &certify_stop, answers,
                                          &err) != 0)
         count = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        answering += answers[i].state == REACH_ANSWERS;
         no_munge += answers[i].state == REACH_NO_MUNGE;
+    }
     if (is_any_one_sided(answers, count))
         (void)certify->operations->load_nodes(&now, &err); /* else nobody is known to be missed */
     for (size_t i = 0; i < count; i++) {
@@ -103,9 +105,9 @@ static size_t reach_all(struct certify *certify, enum stage stage,
                      "%s; slurmctld does not miss it: check names and network of this host",
                      answers[i].message);
         }
-        /* Refused by several nodes, or by the only one that was asked: a key is being changed, or
-         * this host's is wrong. */
-        if (state == REACH_NO_MUNGE && (no_munge > 1 || count == 1))
+        /* Refused by several nodes, or accepted by none: a key is being changed, or this host's is
+         * wrong. */
+        if (state == REACH_NO_MUNGE && (no_munge > 1 || answering == 0))
             verdict = VERDICT_UNKNOWN;
         /* In the middle of a stage, an address or route that this host lacks is no reason to end
          * the stage. */

@@ -3613,6 +3613,18 @@ static void fails_no_node_when_the_head_gets_another_key(void)
        "... not drained, and keeps its certificate");
 }
 
+/* The other node accepts no credential of the head either: it does not answer at all. */
+static void fails_no_node_when_none_accepts_the_key(void)
+{
+    setup.nodes_option = "n[1-2]";
+    setup.without_munge = 1;
+    setup.cut_off = "n2";
+    run();
+    is_int(outcome_of("n1")->verdict, VERDICT_UNKNOWN,
+           "a node that refuses the head's key, and no other answers: it is unknown");
+    ok(!slurm.nodes[0].is_drained, "... and not drained");
+}
+
 static void test_cut_off_nodes(void)
 {
     check_cut_off(false, 0, VERDICT_FAIL);
@@ -3697,6 +3709,7 @@ static void (*const tests[])(void) = {
     ignores_names_the_head_cannot_resolve,
     fails_no_nodes_whose_key_changes,
     fails_no_node_when_the_head_gets_another_key,
+    fails_no_node_when_none_accepts_the_key,
     is_cut_off_in_the_stage_that_noticed,
     fails_no_node_that_slurm_reboots,
     removes_the_certificate_where_another_node_hangs,
