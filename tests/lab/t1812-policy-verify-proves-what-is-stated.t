@@ -85,6 +85,7 @@ begin() { # SIGNAL: starts a long run, which the caller kills, and waits until i
     ok "a run is killed by $1" within 60 sh -c "'$lab_dir/lab' -L $name run squeue -h -t RUNNING -o %j | grep -q ^policy-"
 }
 begin INT
+ok '... its keeper has a name of its own' lab run pgrep -f '^muster-keeper'
 lab run pkill -INT -x muster
 wait
 is "$(left)" '' '... nothing is left at its end'

@@ -248,7 +248,7 @@ static void wait_some(struct campaign_session *session)
 
 /* Performs one run, of one group. *tested: the number of its nodes. Returns the run's exit status.
  */
-static int group_run(struct campaign_session *session, int argc, char **argv, size_t *tested)
+static int group_run(struct campaign_session *session, size_t *tested)
 {
     struct certify certify = {.options = session->base->options,
                               .conf = session->base->conf,
@@ -261,7 +261,7 @@ static int group_run(struct campaign_session *session, int argc, char **argv, si
 
     if (session->partition)
         certify.options.partition = session->partition; /* and no other that has the same nodes */
-    status = certify_run(&certify, argc, argv);
+    status = certify_run(&certify);
     if (status == COMMAND_USAGE && certify.is_misused)
         status = COMMAND_UNKNOWN; /* its partition is gone; next_group_find() then checks whether
                                      -p named it */
@@ -390,7 +390,7 @@ static void given_up_text(const struct campaign_session *session, char *text, si
 }
 
 /* Tests groups until no node is left that is or will be free. Returns the exit status. */
-static int campaign_run(struct campaign_session *session, int argc, char **argv)
+static int campaign_run(struct campaign_session *session)
 {
     int status = -1;
     struct error err = {""};
@@ -427,7 +427,7 @@ static int campaign_run(struct campaign_session *session, int argc, char **argv)
         print_progress(session, stderr, next);
         runs = session->campaign.runs;
         left = session->campaign.counts[CAMPAIGN_LEFT];
-        if (group_run(session, argc, argv, &tested) == COMMAND_USAGE)
+        if (group_run(session, &tested) == COMMAND_USAGE)
             return COMMAND_USAGE;
         if (!is_stored(session, runs, tested)) {
             fprintf(stderr,
@@ -455,7 +455,7 @@ static int campaign_run(struct campaign_session *session, int argc, char **argv)
     return status >= 0 ? status : campaign_end(session);
 }
 
-int certify_campaign(struct certify *base, int argc, char **argv)
+int certify_campaign(struct certify *base)
 {
     struct campaign_session session = {.base = base, .wait_s = CAMPAIGN_WAIT_LEAST_S};
     struct error err;
@@ -469,7 +469,7 @@ int certify_campaign(struct certify *base, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    status = campaign_run(&session, argc, argv);
+    status = campaign_run(&session);
     campaign_clear(&session.campaign);
     group_clear(&session.group);
     hostlist_clear(&session.refusals);

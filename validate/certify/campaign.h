@@ -11,6 +11,6 @@
 
 /* Runs the campaign with the options and configuration of base; opens the JSON file in base.
  * Returns the exit status. */
-int certify_campaign(struct certify *base, int argc, char **argv);
+int certify_campaign(struct certify *base);
 
 #endif

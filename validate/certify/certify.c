@@ -82,7 +82,7 @@ static int battery_user(struct certify *certify, struct error *err)
 }
 
 /* Prepares the run, before anything is queried or changed. Returns 0, or -1 with err. */
-static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
+static int prepare(struct certify *certify, struct error *err)
 {
     char cluster[256];
     int left;
@@ -118,8 +118,8 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
     err->text[0] = '\0';
-    if (undo_begin(certify->operations, certify->runs, certify->run, cluster, argc, argv,
-                   &certify->undo, err) != 0)
+    if (undo_begin(certify->operations, certify->runs, certify->run, cluster, &certify->undo,
+                   err) != 0)
         return -1;
     if (*err->text && geteuid() == 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
@@ -293,7 +293,7 @@ static bool is_any_changed(const struct certify *certify)
     return false;
 }
 
-int certify_run(struct certify *certify, int argc, char **argv)
+int certify_run(struct certify *certify)
 {
     const struct certify_options *options = &certify->options;
     /* a run that finds no node is a success then */
@@ -311,7 +311,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    if (prepare(certify, argc, argv, &err) != 0) {
+    if (prepare(certify, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         certify->is_broken = true;
         return COMMAND_UNKNOWN;

@@ -6,7 +6,7 @@
 
 /* Performs one run, from its beginning to its report. Returns the exit status. Release certify with
  * certify_clear(). */
-int certify_run(struct certify *certify, int argc, char **argv);
+int certify_run(struct certify *certify);
 void certify_clear(struct certify *certify);
 
 #endif

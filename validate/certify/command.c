@@ -52,8 +52,7 @@ int command_certify(int argc, char **argv)
                               "draining and certifying need root; --dry-run does not");
     status = command_conf("muster certify", certify.options.config_path, &certify.conf);
     if (status == COMMAND_PASS)
-        status = certify.options.is_campaign ? certify_campaign(&certify, argc, argv)
-                                             : certify_run(&certify, argc, argv);
+        status = certify.options.is_campaign ? certify_campaign(&certify) : certify_run(&certify);
     if (json_close(&certify) != 0 && status == COMMAND_PASS)
         status = COMMAND_UNKNOWN;
     certify_clear(&certify);

@@ -211,7 +211,7 @@ static int check(const char *name, const struct policy_options *options)
 
 int command_policy(int argc, char **argv)
 {
-    struct policy_options options = {.argc = argc, .argv = argv};
+    struct policy_options options = {0};
     int status = options_read(argc, argv, &options);
 
     if (status >= 0)

@@ -11,8 +11,6 @@ struct policy_options {
     const char *day, *copy; /* of simulate */
     int speed;
     bool as_json, is_kinds, is_dry_run, is_verify, is_simulate;
-    int argc; /* of main() */
-    char **argv;
 };
 
 /* Reads the cluster's configuration from Slurm or from a saved copy. Returns 0, with the reason in

@@ -236,16 +236,15 @@ static int simulate(const struct policy_options *options, const struct verify_se
     return status_of(rv);
 }
 
-static int verify(const struct policy_options *options, const struct conf *conf,
-                  const char *directory, const char *path, struct intent *intent, struct site *site,
-                  struct error *err)
+static int verify(const char *name, const struct policy_options *options, const struct conf *conf,
+                  const char *directory, const char *path, struct error *err)
 {
-    struct verify_setting setting = {.site = site,
-                                     .intent = intent,
+    struct intent intent = {.count = 0};
+    struct site site = {0};
+    struct verify_setting setting = {.site = &site,
+                                     .intent = &intent,
                                      .directory = directory,
                                      .has_gate = conf->on_missing == POLICY_REFUSE,
-                                     .argc = options->argc,
-                                     .argv = options->argv,
                                      .stop = &stop_signal,
                                      .on_doing = show_doing,
                                      .on_result = show_result,
@@ -255,23 +254,25 @@ static int verify(const struct policy_options *options, const struct conf *conf,
     int status = COMMAND_UNKNOWN;
 
     day.speed = options->speed ? options->speed : 60;
-    if (intent_read(path, intent, err) != 0 ||
+    if (intent_read(path, &intent, err) != 0 ||
         (options->day && day_read(options->day, &day, err) != 0) ||
         (options->nodes && hostlist_expand(options->nodes, &setting.nodes, err) != 0))
         status = COMMAND_USAGE;
     else if (!options->is_dry_run && geteuid() != 0)
         error_set(err, "needs root to submit jobs of the test users; --dry-run does not");
     else if (options->day && options->is_dry_run)
-        status = print_day(intent, &day, NULL);
-    else if (policy_load(options, site, err, &accounting) == 0 &&
+        status = print_day(&intent, &day, NULL);
+    else if (policy_load(options, &site, err, &accounting) == 0 &&
              (options->is_dry_run ||
-              node_status_valid(conf->history_path, site_config(site, "ClusterName"),
+              node_status_valid(conf->history_path, site_config(&site, "ClusterName"),
                                 &setting.certified, err) >= 0))
         status = options->day          ? simulate(options, &setting, &day, err)
                  : options->is_dry_run ? print_plan(&setting, err)
                                        : verify_here(&setting, err);
     if (*accounting.text)
-        fprintf(stderr, "%s: accounting: %s\n", options->argv[0], accounting.text);
+        fprintf(stderr, "%s: accounting: %s\n", name, accounting.text);
+    intent_clear(&intent);
+    site_clear(&site);
     day_clear(&day);
     hostlist_clear(&setting.nodes);
     hostlist_clear(&setting.certified);
@@ -282,8 +283,6 @@ int policy_verify(const char *name, const struct policy_options *options)
 {
     const char *named = options->config ? options->config : getenv("MUSTER_CONF");
     char path[4096], directory[4096];
-    struct intent intent = {.count = 0};
-    struct site site = {0};
     struct error err = {""};
     struct conf conf;
     int status = command_conf(name, options->config, &conf);
@@ -294,13 +293,11 @@ int policy_verify(const char *name, const struct policy_options *options)
                          sizeof path))
             snprintf(path, sizeof path, "policy.conf");
         path_beside(conf.history_path, "policy-runs", directory, sizeof directory);
-        status = verify(options, &conf, directory, options->file ? options->file : path, &intent,
-                        &site, &err);
+        status =
+            verify(name, options, &conf, directory, options->file ? options->file : path, &err);
         if (*err.text)
             fprintf(stderr, "%s: %s\n", name, err.text);
     }
-    intent_clear(&intent);
-    site_clear(&site);
     conf_clear(&conf);
     return status;
 }

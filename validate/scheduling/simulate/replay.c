@@ -72,7 +72,7 @@ static int begin(struct replay *replay, struct error *err)
 {
     const struct verify_setting *setting = replay->setting;
     int rv = undo_begin(&operations_slurm, setting->directory, replay->name, replay->cluster,
-                        setting->argc, setting->argv, &replay->undo, err);
+                        &replay->undo, err);
 
     if (rv == 0 && *err->text) { /* nobody would clean up after the keeper */
         setting->on_leftover(err->text);

@@ -231,8 +231,8 @@ static int begin(struct verify_run *run, struct error *err)
     int rv = folded && users ? 0 : error_set(err, "no memory");
 
     if (rv == 0)
-        rv = undo_begin(&operations_slurm, setting->directory, run->name, run->cluster,
-                        setting->argc, setting->argv, &run->undo, err);
+        rv = undo_begin(&operations_slurm, setting->directory, run->name, run->cluster, &run->undo,
+                        err);
     if (rv == 0 && *err->text) { /* nobody would clean up after the keeper */
         setting->on_leftover(err->text);
         *err->text = '\0';

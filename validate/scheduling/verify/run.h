@@ -18,8 +18,6 @@ struct verify_setting {
     struct hostlist certified; /* nodes with a valid certificate */
     bool has_gate;             /* the plugin refuses jobs on the others: OnMissing=refuse */
     const char *directory;     /* of journals */
-    int argc;                  /* of main() */
-    char **argv;
     const volatile sig_atomic_t *stop;
     void (*on_doing)(const char *text); /* gets the current activity, about 3 times a second */
     void (*on_result)(const struct intent_statement *statement, const struct verify_result *result);

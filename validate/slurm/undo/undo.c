@@ -46,20 +46,19 @@ static int journal_undo(const struct undo *undo, bool is_request_pending,
     return rv;
 }
 
-/* Renames this process in ps by overwriting its arguments. */
-static void process_rename(int argc, char **argv, const char *name)
+/* Renames this process in ps by overwriting the arguments of main(). */
+static void process_rename(const char *name)
 {
-    char *end = argv[0];
+    int arguments = open("/proc/self/cmdline", O_RDONLY);
+    char bytes[4096];
+    size_t size = 0;
 
     prctl(PR_SET_NAME, name);
-    for (int i = 0; i < argc && argv[i] == end; i++)
-        end += strlen(argv[i]) + 1;
-    if (end > argv[0]) {
-        size_t size = (size_t)(end - argv[0]);
-
-        memset(argv[0], 0, size);
-        snprintf(argv[0], size, "%s", name);
-    }
+    for (ssize_t got; (got = read(arguments, bytes, sizeof bytes)) > 0;)
+        size += (size_t)got;
+    close(arguments);
+    memset(program_invocation_name, 0, size);
+    snprintf(program_invocation_name, size, "%s", name);
 }
 
 /* Removes the journal, as nothing is left to undo. It may still have its hidden name. */
@@ -74,7 +73,7 @@ static void journal_remove(const struct undo *undo, const char *hidden)
 }
 
 static void __attribute__((noreturn))
-keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char **argv)
+keeper_run(const struct undo *undo, const char *hidden, int pipe)
 {
     int quiet = open("/dev/null", O_RDWR);
     char byte;
@@ -91,7 +90,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
     for (int fd = 3; fd < 1024; fd++) /* includes the pipe's write end */
         if (fd != pipe && fd != undo->journal)
             close(fd);
-    process_rename(argc, argv, "muster-keeper");
+    process_rename("muster-keeper");
     for (;;) {
         ssize_t got = read(pipe, &byte, 1);
 
@@ -146,7 +145,7 @@ static void journal_missing_set(const char *directory, struct error *err)
 }
 
 int undo_begin(const struct cluster_operations *operations, const char *directory, const char *run,
-               const char *cluster, int argc, char **argv, struct undo *undo, struct error *err)
+               const char *cluster, struct undo *undo, struct error *err)
 {
     char hidden[sizeof undo->path], host[256], line[JOURNAL_LINE_BYTES];
     int ends[2];
@@ -173,7 +172,7 @@ int undo_begin(const struct cluster_operations *operations, const char *director
     fflush(NULL);
     undo->keeper = fork();
     if (undo->keeper == 0)
-        keeper_run(undo, hidden, ends[0], argc, argv);
+        keeper_run(undo, hidden, ends[0]);
     close(ends[0]);
     undo->keeper_pipe = ends[1];
     if (undo->keeper > 0) {

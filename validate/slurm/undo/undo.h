@@ -39,9 +39,9 @@ struct undo {
 /* Opens directory/run, a journal of that cluster, and starts the keeper. If the directory cannot be
  * written, the journal is held in memory and err says so (the third line of defense is lost then);
  * still returns 0. -1 with err if there can be no journal or keeper at all: nothing must be changed
- * then. argc, argv: of main(), so that the keeper shows its own name. */
+ * then. */
 int undo_begin(const struct cluster_operations *operations, const char *directory, const char *run,
-               const char *cluster, int argc, char **argv, struct undo *undo, struct error *err);
+               const char *cluster, struct undo *undo, struct error *err);
 
 /* Call each of these before the change. Returns 0, or -1 with err: then do not make the change; the
  * journal is as it was before. */

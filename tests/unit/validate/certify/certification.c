@@ -1469,14 +1469,12 @@ static void run_reset(void)
 }
 
 /* Returns the exit status. */
-static int run_command(int (*function)(struct certify *, int, char **))
+static int run_command(int (*function)(struct certify *))
 {
-    static char program[] = "certification";
-    char *argv[] = {program, NULL};
     int status;
 
     capture_begin();
-    status = function(&certify, 1, argv);
+    status = function(&certify);
     stderr_text = capture_end(2);
     return status;
 }

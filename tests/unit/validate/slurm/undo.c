@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,7 @@
 static char directory[] = "/tmp/muster-undo-XXXXXX";
 static int writes_refused; /* number of writes that fail with a full disk */
 static int unlocked_journals, unkept_journals, loads;
-static char operations_text[256], messages[1000], **arguments;
-static int argument_count;
+static char operations_text[256], messages[1000];
 static struct hostlist changed; /* reservations that stay, from the last undo_leftover() */
 static bool is_unreserved;
 static const char *marked_by = "run"; /* the run that has marked n0 and n3 */
@@ -194,10 +194,27 @@ int __wrap_usleep(useconds_t microseconds)
     return 0;
 }
 
-/* Begins a run of this program, whose arguments its keeper gets. */
+/* Returns whether the process names itself so within seconds. */
+static bool is_named(pid_t process, const char *name)
+{
+    char path[64], arguments[256] = "";
+    bool is_so = false;
+
+    snprintf(path, sizeof path, "/proc/%d/cmdline", process);
+    for (int i = 0; i < 1000 && !is_so; i++) {
+        int file = open(path, O_RDONLY);
+
+        (void)!read(file, arguments, sizeof arguments - 1);
+        close(file);
+        is_so = strcmp(arguments, name) == 0;
+        poll(NULL, 0, 10);
+    }
+    return is_so;
+}
+
 static int run_begin(const char *name, struct undo *undo, struct error *err)
 {
-    return undo_begin(&operations, directory, name, "one", argument_count, arguments, undo, err);
+    return undo_begin(&operations, directory, name, "one", undo, err);
 }
 
 static void print_text(const char *text)
@@ -470,18 +487,17 @@ static void test_full(void)
     is_full_later = false;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     struct undo undo, second;
     struct error err = {""};
     char command[64], host[256], line[300], *text;
 
-    argument_count = argc;
-    arguments = argv;
     ok(mkdtemp(directory) != NULL, "a directory for journals is made");
     is_int(run_begin("run", &undo, &err), 0, "a run begins (%s)", err.text);
     is_int(unlocked_journals, 0, "its journal is locked before others see it");
     is_int(unkept_journals, 0, "... and has a keeper");
+    ok(is_named(undo.keeper, "muster-keeper"), "... whose arguments are its own name");
     is_int(count_journals(), 1, "... and then they see it");
     is_int(undo_clean_up(&operations, directory, "one", print_text, NULL, &err), 0,
            "... and treat it as that of a live run");
