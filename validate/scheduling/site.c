@@ -138,17 +138,26 @@ static int parse_columns(struct site_table *table, char *text, const char *colum
                             : error_set(err, "found no line of %s, as sacctmgr prints it", columns);
 }
 
-/* Indexes the accounts by their names as printed. Returns 0, or -1 with err. */
+/* Writes the names of accounts in lower case, as sacctmgr does, for slurmctld ignores their case;
+ * and indexes them. Returns 0, or -1 with err. */
 static int index_accounts(struct site *site, struct error *err)
 {
     const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
     const char **names = calloc(table->count + 1, sizeof *names);
     int rv = -1;
 
-    for (size_t i = 0; names && i < table->count; i++)
-        names[i] = *site_value(&table->records[i], "User")
-                       ? ""
-                       : site_value(&table->records[i], "Account");
+    for (size_t i = 0; names && i < table->count; i++) {
+        const struct site_record *record = &table->records[i];
+
+        for (size_t k = 0; k < record->count; k++) {
+            const char *key = record->fields[k].key;
+            bool is_account = strcmp(key, "Account") == 0 || strcmp(key, "ParentName") == 0;
+
+            for (char *c = record->fields[k].value; is_account && *c; c++)
+                *c = (char)tolower((unsigned char)*c);
+        }
+        names[i] = *site_value(record, "User") ? "" : site_value(record, "Account");
+    }
     if (names)
         rv = name_index_build(names, table->count, &site->accounts);
     free(names);
@@ -278,14 +287,8 @@ const struct site_record *site_parent(const struct site *site,
 {
     const char *name = site_parent_name(association);
     long at = *name ? name_index_find(&site->accounts, name) : -1;
-    const struct site_record *one = NULL;
 
-    if (at >= 0)
-        return &site->tables[CLUSTER_ASSOCIATIONS].records[at];
-    while (*name && site_next(site, CLUSTER_ASSOCIATIONS, &one)) /* sacctmgr writes lower case */
-        if (!*site_value(one, "User") && strcasecmp(site_value(one, "Account"), name) == 0)
-            return one;
-    return NULL;
+    return at < 0 ? NULL : &site->tables[CLUSTER_ASSOCIATIONS].records[at];
 }
 
 bool site_is_group_limited(const struct site *site, const char *user)

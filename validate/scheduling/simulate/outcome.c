@@ -37,7 +37,7 @@ static double entitled(const struct site *site, const char *account)
     if (strcmp(account, "root") == 0)
         return 1;
     while (site_next(site, CLUSTER_ASSOCIATIONS, &own))
-        if (!*site_value(own, "User") && strcmp(site_value(own, "Account"), account) == 0) {
+        if (!*site_value(own, "User") && strcasecmp(site_value(own, "Account"), account) == 0) {
             parent = site_value(own, "ParentName");
             shares = site_number(site_value(own, "Fairshare"));
         }

@@ -606,7 +606,7 @@ static void test_outcome(void)
     site_parse(&site, CLUSTER_ASSOCIATIONS,
                strdup("Account|User|...\n"
                       "root||||1||||||||||||\nroot|root|||1||||||||||||\n"
-                      "physics|||root|2||||||||||||\nchemistry|||root|1||||||||||||\n"),
+                      "Physics|||root|2||||||||||||\nchemistry|||Root|1||||||||||||\n"),
                NULL);
     site_finish(&site, NULL);
 
@@ -653,7 +653,7 @@ static void test_outcome(void)
     is_near(outcome.waited_s[2], 20 * 60, 0, "... and the maximum");
     is_near(outcome.share, 1, 1e-9, "... the share that the account used");
     is_near(outcome.entitled_share, 0.5, 1e-9,
-            "... and the share it is entitled to among its siblings");
+            "... and the share it is entitled to among its siblings, in whatever case");
     site_clear(&site);
 }
 
