@@ -127,20 +127,6 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
     return command_failed(COMMAND_USAGE, set.name, "%s", err.text);
 }
 
-/* Returns the nodes on a leaf as "n[1-18]", malloc'd. */
-static char *nodes_on(const struct subnet *subnet, int device)
-{
-    struct hostlist nodes = {0};
-    char *folded;
-
-    for (size_t i = 0; i < subnet->attachment_count; i++)
-        if (subnet->attachments[i].leaf == device)
-            (void)hostlist_append(&nodes, subnet->nodes.names[subnet->attachments[i].node]);
-    folded = hostlist_fold(&nodes);
-    hostlist_clear(&nodes);
-    return folded;
-}
-
 /* The number of cables of a switch to nodes and to other levels, and their usual rate. */
 struct cables {
     int nodes, up, down, across;
@@ -199,10 +185,14 @@ static int switch_compare(const void *a, const void *b)
 static void print_switches(const struct subnet *subnet)
 {
     size_t *order = calloc(subnet->device_count + 1, sizeof *order), count = 0;
+    struct hostlist *nodes = calloc(subnet->device_count + 1, sizeof *nodes); /* on each leaf */
     struct table table = {0};
     bool has_across = false;
 
-    for (size_t i = 0; order && i < subnet->device_count; i++)
+    for (size_t i = 0; nodes && i < subnet->attachment_count; i++)
+        (void)hostlist_append(&nodes[subnet->attachments[i].leaf],
+                              subnet->nodes.names[subnet->attachments[i].node]);
+    for (size_t i = 0; order && nodes && i < subnet->device_count; i++)
         if (subnet->devices[i].kind == SUBNET_SWITCH)
             order[count++] = i;
     sorted = subnet;
@@ -215,16 +205,18 @@ static void print_switches(const struct subnet *subnet)
     for (size_t i = 0; i < count; i++) {
         const struct subnet_device *device = &subnet->devices[order[i]];
         struct cables cables = count_cables(subnet, (int)order[i]);
-        char *nodes = nodes_on(subnet, (int)order[i]);
+        char *folded = hostlist_fold(&nodes[order[i]]);
 
         table_cells(&table, "%s\t%s\t%s\t%d\t%d", device->name[0] ? device->name : "-", device->id,
                     level_name(device->level).text, cables.up, cables.down + cables.nodes);
         if (has_across)
             table_cells(&table, "%d", cables.across);
         table_cells(&table, "%s\t%s", subnet_rate_text(subnet, cables.rate).text,
-                    nodes && *nodes ? nodes : "-");
-        free(nodes);
+                    folded && *folded ? folded : "-");
+        free(folded);
+        hostlist_clear(&nodes[order[i]]);
     }
+    free(nodes);
     free(order);
     table_print(&table, stdout, false);
     table_clear(&table);
