@@ -12,7 +12,6 @@
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/model.h"
-#include "validate/localization/losses/losses.h"
 
 static void evidence_clear(struct evidence *evidence)
 {
@@ -101,12 +100,11 @@ static int leaf_of(const struct localization *localization, int leaf)
  * may be anything. Returns 0, or -1 if memory is out. */
 static int lossy_find(const struct localization *localization, struct evidence *evidence)
 {
-    struct losses losses;
-    int status = losses_read(localization, &losses);
+    const struct losses *losses = &localization->losses;
 
-    evidence->lossy = malloc((losses.count + 1) * sizeof *evidence->lossy);
-    for (size_t i = 0; i < losses.count && evidence->lossy; i++) {
-        const struct loss_finding *finding = &losses.findings[i];
+    evidence->lossy = malloc((losses->count + 1) * sizeof *evidence->lossy);
+    for (size_t i = 0; i < losses->count && evidence->lossy; i++) {
+        const struct loss_finding *finding = &losses->findings[i];
         struct part part = finding->part;
 
         if (part_is_of_node(&part) || part.type == DIAGNOSE_FABRIC ||
@@ -120,8 +118,7 @@ static int lossy_find(const struct localization *localization, struct evidence *
         if (part.index >= 0)
             evidence->lossy[evidence->lossy_count++] = part;
     }
-    losses_clear(&losses);
-    return evidence->lossy ? status : -1;
+    return evidence->lossy ? 0 : -1;
 }
 
 /* Returns what to measure again: also all rails of a pair at once, if a host is suspected. */
@@ -189,6 +186,8 @@ int localization_run(struct localization *localization)
     }
     evidence.is_retested = localization->retests != SIZE_MAX;
     if (status == 0)
+        status = losses_read(localization);
+    if (status == 0)
         status = lossy_find(localization, &evidence);
     if (status == 0)
         status = findings_make(&evidence, &localization->findings);
@@ -201,6 +200,7 @@ void localization_clear(struct localization *localization)
 {
     free(localization->findings.items);
     localization->findings = (struct findings){0};
+    losses_clear(&localization->losses);
     links_clear(&localization->links);
 }
 

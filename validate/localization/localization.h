@@ -7,6 +7,7 @@
 
 #include "validate/localization/findings/findings.h"
 #include "validate/localization/links.h"
+#include "validate/localization/losses/losses.h"
 
 /* Localizes faults on the links of nodes: diagnoses what was measured, and measures the most
  * informative pairs again, alone on the network, until nothing more can be learned. */
@@ -40,9 +41,10 @@ struct localization {
                           struct reference_figure *reference);
     void *context;
 
-    /* the outcome: findings are about links */
+    /* the outcome: findings are about links, losses about packets */
     struct links links;
     struct findings findings;
+    struct losses losses;
     size_t retests; /* the first record of suspects measured alone; SIZE_MAX: there is none */
 };
 

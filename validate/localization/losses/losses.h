@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/base/record.h"
 #include "validate/diagnose/parts.h"
-#include "validate/localization/localization.h"
 
 /* Finds the parts that lose packets, by what TCP had to send again between each two nodes.
  *
@@ -64,22 +64,22 @@ int losses_judge(const struct loss_data *data, struct loss_finding **findings, s
  * Returns 0, or -1 if memory is out: then none is confirmed. */
 int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found);
 
-/* Losses in the records of a localization whose links have been read. */
+struct localization;
+
 struct losses {
     struct loss_finding *findings;
     size_t count;
-    const char *const *nodes, *const *rails; /* names for the indices in findings */
 };
 
-/* Judges what was lost by the records so far. Returns 0, or -1 if memory is out. Call
- * losses_clear() in both cases. */
-int losses_read(const struct localization *localization, struct losses *losses);
+/* Judges what was lost by the records of the localization, whose links have been read: sets
+ * localization->losses. Returns 0, or -1 if memory is out. */
+int losses_read(struct localization *localization);
 
-/* The same, and measures suspected rails again with localization->measure(): each alone, by turns
- * with a control pair, unless the retests of the localization have shown enough of them. Sets
- * localization->retests if it is the first to measure again. Returns 0, or -1 if memory is out.
- * Call losses_clear() in both cases. */
-int losses_find(struct localization *localization, struct losses *losses);
+/* Measures rails that may have lost packets again with localization->measure(): each alone, by
+ * turns with a control pair, unless the retests of the localization have shown enough of them; and
+ * judges anew. localization_run() has been called. Sets localization->retests if it is the first to
+ * measure again. Returns 0, or -1 if memory is out. */
+int losses_retest(struct localization *localization);
 void losses_clear(struct losses *losses);
 
 /* Returns FAIL, or UNKNOWN if the loss of a rail was not confirmed, or if it may be another part's

@@ -11,6 +11,7 @@
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/model.h"
+#include "validate/localization/localization.h"
 
 enum { RETESTS = 2 };
 
@@ -79,10 +80,11 @@ static bool sample_read(const struct links *links, const struct record *record,
     return true;
 }
 
-int losses_read(const struct localization *localization, struct losses *losses)
+int losses_read(struct localization *localization)
 {
     const struct records *records = localization->source.records;
     const struct links *links = &localization->links;
+    struct losses *losses = &localization->losses;
     struct loss_sample *samples = calloc(records->count - localization->first + 1, sizeof *samples);
     struct loss_data data = {.samples = samples,
                              .network = {.node_count = links->node_count,
@@ -91,7 +93,7 @@ int losses_read(const struct localization *localization, struct losses *losses)
     struct record bandwidth = RECORD_INIT;
     int rv = -1;
 
-    *losses = (struct losses){.nodes = links->nodes, .rails = (const char *const *)links->rails};
+    losses_clear(losses);
     for (size_t i = localization->first; i < records->count && samples; i++) {
         const struct record *record = RECORD_AT(records, i);
         bool is_same;
@@ -120,39 +122,32 @@ static bool may_change(const struct loss_finding *finding)
            finding->retest <= LOSS_NO_CONTROL;
 }
 
-/* Measures the rails in question again. Sets *is_measured: there were any, and that succeeded.
- * Returns 0, or -1 if memory is out. */
-static int rails_measure(struct localization *localization, const struct losses *losses,
-                         bool *is_measured)
+/* Measures the rails in question again. Returns whether there were any and that succeeded. */
+static bool rails_measure(struct localization *localization)
 {
+    const struct losses *losses = &localization->losses;
     bool *is_suspect = calloc(localization->links.node_count + 1, sizeof *is_suspect);
-    size_t first = SIZE_MAX;
+    bool is_measured;
+    size_t first;
 
     for (size_t i = 0; i < losses->count && is_suspect; i++)
         if (may_change(&losses->findings[i]))
             is_suspect[losses->findings[i].part.index] = true;
-    *is_measured =
+    is_measured =
         is_suspect && localization_measure_nodes(localization, is_suspect, PASSES_PAIRS, &first);
-    if (*is_measured && localization->retests == SIZE_MAX)
+    if (is_measured && localization->retests == SIZE_MAX)
         localization->retests = first;
     free(is_suspect);
-    return is_suspect ? 0 : -1;
+    return is_measured;
 }
 
-int losses_find(struct localization *localization, struct losses *losses)
+int losses_retest(struct localization *localization)
 {
-    bool is_measured = true;
+    int rv = 0;
 
-    *losses = (struct losses){0};
-    for (int i = 0; is_measured; i++) {
-        losses_clear(losses);
-        if (losses_read(localization, losses) != 0)
-            return -1;
-        is_measured = false;
-        if (i < RETESTS && rails_measure(localization, losses, &is_measured) != 0)
-            return -1;
-    }
-    return 0;
+    for (int i = 0; i < RETESTS && rv == 0 && rails_measure(localization); i++)
+        rv = losses_read(localization);
+    return rv;
 }
 
 void losses_clear(struct losses *losses)

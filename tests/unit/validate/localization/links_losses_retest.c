@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/losses/losses.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +97,7 @@ static const char *losses_text(const struct network *once, const struct network 
         [DIAGNOSE_UPLINK] = "uplink ", [DIAGNOSE_FABRIC] = "all ",
     };
     static char text[512];
-    struct losses losses;
+    const struct losses *losses = &localization.losses;
 
     clear_all();
     localization_make(&conf, &nodes, leaves, measure);
@@ -111,21 +109,19 @@ static const char *losses_text(const struct network *once, const struct network 
             if (from != to)
                 add_pair_run(from, to);
     *text = '\0';
-    if (localization_run(&localization) != 0 || losses_find(&localization, &losses) != 0)
+    if (localization_run(&localization) != 0 || losses_retest(&localization) != 0)
         return "no memory";
-    for (size_t i = 0; i < losses.count; i++) {
-        const struct loss_finding *finding = &losses.findings[i];
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct loss_finding *finding = &losses->findings[i];
         const struct part *part = &finding->part;
         bool is_rail = part->type == DIAGNOSE_RAIL;
 
         text_join(text, sizeof text, ";", "%s %s%s%s%s%s%s", verdict_name(losses_verdict(finding)),
                   finding->is_either ? "either " : kinds[part->type],
-                  part_is_large(part) ? "" : losses.nodes[part->index],
-                  part_is_large(part) ? "" : " ", losses.rails[part->rail],
-                  is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
+                  part_is_large(part) ? "" : names[part->index], part_is_large(part) ? "" : " ",
+                  rails[part->rail], is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
                   is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "");
     }
-    losses_clear(&losses);
     return text;
 }
 

@@ -6,7 +6,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
-#include "validate/localization/losses/losses.h"
+#include "validate/localization/localization.h"
 
 /* Evaluates what TCP had to retransmit: verdicts and notes. */
 
@@ -36,24 +36,24 @@ static void uplink_part(const char *a, const char *b, const char *rail, char *pa
 }
 
 /* Writes the part and the message of a finding that is not about one node. */
-static void shared_write(const struct certify *certify, const struct losses *losses,
+static void shared_write(const struct certify *certify, const struct links *links,
                          const struct loss_finding *finding, char *part, size_t part_size,
                          char *message, size_t size)
 {
     const char *const *leaves = (const char *const *)certify->cluster.leaves;
-    const char *rail = losses->rails[finding->part.rail];
+    const char *rail = links->rails[finding->part.rail];
     const char *verb = finding->is_damage ? "corrupts" : "loses";
     double percent = 100 * finding->lost / finding->sent;
     const char *doubt = finding->is_stalled ? "; endpoints were not scheduled: busy machines?" : "";
 
     switch (finding->part.type) {
     case DIAGNOSE_PATH:
-        path_part(losses->nodes[finding->part.index], losses->nodes[finding->part.peer], rail, part,
+        path_part(links->nodes[finding->part.index], links->nodes[finding->part.peer], rail, part,
                   part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets that %.63s sends; both nodes are good with other "
                  "nodes: check the switches and cables between%s",
-                 part, verb, percent, losses->nodes[finding->part.index], doubt);
+                 part, verb, percent, links->nodes[finding->part.index], doubt);
         break;
     case DIAGNOSE_UPLINK:
         uplink_part(leaves[finding->part.index], leaves[finding->part.peer], rail, part, part_size);
@@ -79,10 +79,10 @@ static void shared_write(const struct certify *certify, const struct losses *los
     }
 }
 
-static void message_write(const struct losses *losses, const struct loss_finding *finding,
-                          char *part, size_t part_size, char *message, size_t size)
+static void message_write(const struct links *links, const struct loss_finding *finding, char *part,
+                          size_t part_size, char *message, size_t size)
 {
-    const char *rail = losses->rails[finding->part.rail];
+    const char *rail = links->rails[finding->part.rail];
     const char *verb = finding->is_damage ? "corrupts" : "loses";
     double percent = 100 * finding->lost / finding->sent;
 
@@ -136,8 +136,9 @@ bool certify_is_lossy_between(const struct certify *certify, const char *const n
 }
 
 static void finding_apply(struct certify *certify, const struct localization *localization,
-                          const struct losses *losses, const struct loss_finding *finding)
+                          const struct loss_finding *finding)
 {
+    const struct links *links = &localization->links;
     static const enum fault_code codes[] = {[DIAGNOSE_RAIL] = FAULT_PACKET_LOSS,
                                             [DIAGNOSE_PATH] = FAULT_PATH_LOSS,
                                             [DIAGNOSE_UPLINK] = FAULT_UPLINK_LOSS,
@@ -148,11 +149,11 @@ static void finding_apply(struct certify *certify, const struct localization *lo
     char part[224], message[512];
 
     if (is_nodes)
-        message_write(losses, finding, part, sizeof part, message, sizeof message);
+        message_write(links, finding, part, sizeof part, message, sizeof message);
     else
-        shared_write(certify, losses, finding, part, sizeof part, message, sizeof message);
+        shared_write(certify, links, finding, part, sizeof part, message, sizeof message);
     record = RECORD(.suite = "certify", .test = "links", .metric = "lost_share",
-                    .node = is_nodes ? losses->nodes[finding->part.index] : NULL, .part = part,
+                    .node = is_nodes ? links->nodes[finding->part.index] : NULL, .part = part,
                     .value = finding->lost / finding->sent, .unit = "1",
                     .samples = (unsigned)finding->sent, .limit = LOSS_SHARE,
                     .limit_source = "expected", .verdict = losses_verdict(finding),
@@ -175,21 +176,18 @@ static void finding_apply(struct certify *certify, const struct localization *lo
     if (record.verdict == VERDICT_FAIL)
         hostlist_append(&certify->lossy, part);
     if (finding->part.type == DIAGNOSE_LEAF)
-        certify_leaf_doubt(certify, &localization->links, localization->source.leaves,
-                           finding->part.index, &record);
+        certify_leaf_doubt(certify, links, localization->source.leaves, finding->part.index,
+                           &record);
 }
 
 void certify_losses(struct certify *certify, struct localization *localization)
 {
-    struct losses losses;
-
-    if (losses_find(localization, &losses) != 0)
+    if (losses_retest(localization) != 0)
         certify_all(certify,
                     &(struct hostlist){(char **)(size_t)localization->links.nodes,
                                        localization->links.node_count},
                     STAGE_LINKS, VERDICT_UNKNOWN, FAULT_NONE, "links",
                     "out of memory, cannot evaluate packet losses");
-    for (size_t i = 0; i < losses.count; i++)
-        finding_apply(certify, localization, &losses, &losses.findings[i]);
-    losses_clear(&losses);
+    for (size_t i = 0; i < localization->losses.count; i++)
+        finding_apply(certify, localization, &localization->losses.findings[i]);
 }
