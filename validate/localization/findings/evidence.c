@@ -252,31 +252,33 @@ static bool may_be(size_t low, size_t all, double chance)
     return statistics_binomial_tail(low, all, chance) > RETEST_UNSEEN_CHANCE;
 }
 
+/* Which samples of a node count. */
+enum where { WITHIN_LEAF = 1, ACROSS_LEAVES = 2, ANYWHERE = 3 };
+
 struct low_samples {
     size_t all, low;
 };
 
-/* Counts the samples of a node that pass its leaf, or those that pass a part of the node within its
- * leaf, and the low ones. Left out are samples that shared an uplink or that a part between nodes
- * explains, low ones in which an end was not scheduled and, but for a permanent fault of the node,
- * those through a faulty part of another node. Of an intermittent fault of the leaf, samples within
- * the leaf are left out, where faults of a few of its nodes look the same. */
+/* Counts the samples of a node that pass the part, and the low ones. Left out are samples that
+ * shared an uplink or that a part between nodes explains, low ones in which an end was not
+ * scheduled and, but for a permanent fault of the node within its leaf, those through a faulty part
+ * of another node. */
 static struct low_samples low_samples_of(const struct findings_builder *builder,
-                                         const struct part *part, int node)
+                                         const struct part *part, int node, enum where where)
 {
     const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
-    bool is_leaf = part->type == DIAGNOSE_LEAF, is_at_times = part->duty > 0;
+    bool counts_others = where == WITHIN_LEAF && part->duty == 0;
     struct low_samples counted = {0};
 
     for (size_t k = builder->node_begin[node]; k < builder->node_begin[node + 1]; k++) {
         const struct diagnose_sample *sample = &evidence->links->samples[builder->node_samples[k]];
         bool is_low = sample->rate < network->fault_share;
-        bool is_elsewhere = sample_is_across(network, sample) ? !is_leaf : is_leaf && is_at_times;
+        bool is_there = where & (sample_is_across(network, sample) ? ACROSS_LEAVES : WITHIN_LEAF);
 
-        if (!passes(evidence, part, sample) || is_elsewhere || sample_is_shared(network, sample) ||
+        if (!passes(evidence, part, sample) || !is_there || sample_is_shared(network, sample) ||
             (is_low && sample->stalled > MODEL_SEEN) || is_explained(builder, part, sample) ||
-            ((is_leaf || is_at_times) && is_others(evidence, is_leaf ? -1 : node, sample)))
+            (!counts_others && is_others(evidence, part_is_of_node(part) ? node : -1, sample)))
             continue;
         counted.all++;
         counted.low += is_low;
@@ -289,13 +291,15 @@ bool evidence_is_of_leaf(const struct findings_builder *builder, const struct pa
 {
     const struct diagnose_network *network = &builder->evidence->network;
     double share = LEAF_LOW_SHARE * part_duty(leaf);
+    /* faults of a few of its nodes look like an intermittent one of the leaf within it */
+    enum where where = leaf->duty > 0 ? ACROSS_LEAVES : ANYWHERE;
     size_t nodes = 0, alike = 0, low = 0;
 
     for (int node = 0; node < (int)network->node_count; node++) {
         struct low_samples counted = {0};
 
         if (network->leaves[node] == leaf->index)
-            counted = low_samples_of(builder, leaf, node);
+            counted = low_samples_of(builder, leaf, node, where);
         if (counted.all == 0)
             continue;
         nodes++;
@@ -368,7 +372,7 @@ static bool may_be_uplink(const struct findings_builder *builder, const struct p
 
     if (network->leaf_count < 2 || !part_is_of_node(part) || node_is_alone(network, part->index))
         return false;
-    *inside = low_samples_of(builder, part, part->index);
+    *inside = low_samples_of(builder, part, part->index, WITHIN_LEAF);
     return inside->low == 0 ||
            (part->duty > 0 && may_be(inside->low, inside->all, fmax(unseen, MODEL_DIP_SHARE)));
 }
@@ -383,11 +387,14 @@ bool evidence_confirms(const struct findings_builder *builder, const struct susp
                       ? retested.part_low > 0
                       : low_share(retested.part_low, retested.part) >= RETEST_SUSPECT_LOW_SHARE;
 
-    *is_cleared =
-        retested.part_low == 0 && retested.part + retested.part_explained >= RETEST_CLEARED_LEAST;
+    /* what is explained clears a part only if that explains all that made it suspect */
+    *is_cleared = retested.part_low == 0 &&
+                  (retested.part >= RETEST_CLEARED_LEAST ||
+                   (retested.part + retested.part_explained >= RETEST_CLEARED_LEAST &&
+                    low_samples_of(builder, &item->part, item->part.index, ANYWHERE).low == 0));
     if (retested.part == 0 && retested.part_explained > 0)
         snprintf(why, size,
-                 "its slow samples all pass a leaf, uplink or path that is slow or loses packets "
+                 "its retest samples all pass a leaf, uplink or path that is slow or loses packets "
                  "itself");
     else if (retested.part == 0)
         snprintf(why, size, "never measured alone with both ends scheduled: busy machine?");
