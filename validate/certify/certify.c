@@ -372,7 +372,6 @@ void certify_clear(struct certify *certify)
     records_clear(&certify->records);
     hostlist_clear(&certify->headlines);
     hostlist_clear(&certify->notes);
-    hostlist_clear(&certify->lossy);
     hostlist_clear(&certify->reserved);
     hostlist_clear(&certify->changed);
     cluster_clear(&certify->cluster);

@@ -121,7 +121,6 @@ struct certify {
     struct live live;
     const char *live_directory;   /* where others can watch the run; NULL: nowhere */
     struct hostlist headlines;    /* lines above the table: faults that many nodes share */
-    struct hostlist lossy;        /* what failed for packet loss: "NODE RAIL", shared parts */
     struct hostlist notes;        /* lines under the table */
     bool is_misused;              /* an unknown node or partition was named */
     bool has_fault;               /* a fault outside of the nodes */

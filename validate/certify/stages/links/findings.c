@@ -96,25 +96,25 @@ static bool is_hint(const struct finding *finding)
            catalog_is_limit(finding->limit_source, LIMIT_REFERENCE);
 }
 
-/* Returns whether the finding is a path that is slow because of packet loss, on it or on the rail
- * at one of its ends. */
-static bool is_by_loss(const struct certify *certify, const struct localization *localization,
-                       const struct finding *finding)
+/* Returns whether the finding is a path that is slow because of packet loss, on it, on an uplink
+ * that it passes or on the rail at one of its ends. */
+static bool is_by_loss(const struct localization *localization, const struct finding *finding)
 {
-    const struct links *links = &localization->links;
-    const int ends[] = {finding->node, finding->peer};
-    bool is_lossy = false;
+    const struct diagnose_network network = {.leaves = localization->source.leaves};
+    int peer = finding->peer < 0 ? finding->node : finding->peer;
 
     if ((finding->kind != FINDING_PAIR && finding->kind != FINDING_AMBIGUOUS) || finding->rail < 0)
         return false;
-    for (int i = 0; i < 2; i++)
-        is_lossy |= ends[i] >= 0 &&
-                    certify_is_lossy(certify, links->nodes[ends[i]], links->rails[finding->rail]);
-    if (ends[0] < 0 || ends[1] < 0 || is_lossy)
-        return is_lossy;
-    return certify_is_lossy_between(
-        certify, (const char *const[]){links->nodes[ends[0]], links->nodes[ends[1]]},
-        links->rails[finding->rail]);
+    for (size_t i = 0; i < localization->losses.count; i++) {
+        const struct loss_finding *loss = &localization->losses.findings[i];
+        const struct part *part = &loss->part;
+
+        if (part->type != DIAGNOSE_LEAF && part->type != DIAGNOSE_FABRIC &&
+            part->rail == finding->rail && losses_verdict(loss) == VERDICT_FAIL &&
+            part_touches(&network, part, finding->node, peer))
+            return true;
+    }
+    return false;
 }
 
 static void finding_apply(struct certify *certify, const struct localization *localization,
@@ -271,7 +271,7 @@ void certify_link_findings(struct certify *certify, const struct localization *l
         return;
     }
     for (size_t i = 0; i < localization->findings.count; i++)
-        if (!is_by_loss(certify, localization, &localization->findings.items[i]))
+        if (!is_by_loss(localization, &localization->findings.items[i]))
             finding_apply(certify, localization, faults, &localization->findings.items[i]);
     topology_record(certify, localization);
     certify_sums(certify, first, links->figures_mbps, links->node_count * links->rail_count);

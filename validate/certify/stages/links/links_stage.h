@@ -18,12 +18,6 @@ void certify_link_findings(struct certify *certify, const struct localization *l
 /* Evaluates what rails and paths had to retransmit, by the records of a completed localization;
  * retests suspects. */
 void certify_losses(struct certify *certify, struct localization *localization);
-/* Returns whether certify_losses() failed the rail of the node. */
-bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail);
-/* Returns whether certify_losses() failed the path between the two nodes, or the uplink that it
- * uses. */
-bool certify_is_lossy_between(const struct certify *certify, const char *const nodes[2],
-                              const char *rail);
 /* Evaluates the bandwidth of uplinks and halves while all their nodes used them, in the records
  * since first. figures: [count], of all rails, in Mb/s; NAN: not measured. */
 void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count);

@@ -25,16 +25,6 @@ static const char *doubt_of(enum loss_retest retest)
     return texts[retest];
 }
 
-static void path_part(const char *a, const char *b, const char *rail, char *part, size_t size)
-{
-    snprintf(part, size, "path %.63s-%.63s %.63s", a, b, rail);
-}
-
-static void uplink_part(const char *a, const char *b, const char *rail, char *part, size_t size)
-{
-    snprintf(part, size, "uplink %.63s-%.63s %.63s", a, b, rail);
-}
-
 /* Writes the part and the message of a finding that is not about one node. */
 static void shared_write(const struct certify *certify, const struct links *links,
                          const struct loss_finding *finding, char *part, size_t part_size,
@@ -48,15 +38,16 @@ static void shared_write(const struct certify *certify, const struct links *link
 
     switch (finding->part.type) {
     case DIAGNOSE_PATH:
-        path_part(links->nodes[finding->part.index], links->nodes[finding->part.peer], rail, part,
-                  part_size);
+        snprintf(part, part_size, "path %.63s-%.63s %.63s", links->nodes[finding->part.index],
+                 links->nodes[finding->part.peer], rail);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets that %.63s sends; both nodes are good with other "
                  "nodes: check the switches and cables between%s",
                  part, verb, percent, links->nodes[finding->part.index], doubt);
         break;
     case DIAGNOSE_UPLINK:
-        uplink_part(leaves[finding->part.index], leaves[finding->part.peer], rail, part, part_size);
+        snprintf(part, part_size, "uplink %.63s-%.63s %.63s", leaves[finding->part.index],
+                 leaves[finding->part.peer], rail);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets of several nodes: check the cables and ports "
                  "between these switches; no node drained%s",
@@ -100,50 +91,15 @@ static void message_write(const struct links *links, const struct loss_finding *
                  percent, finding_verbs[finding->part.ways], doubt_of(finding->retest));
 }
 
-static void lossy_text(const char *node, const char *rail, char *text, size_t size)
-{
-    snprintf(text, size, "%.255s %.63s", node, rail);
-}
-
-bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail)
-{
-    char text[320];
-
-    lossy_text(node, rail, text, sizeof text);
-    return hostlist_contains(&certify->lossy, text);
-}
-
-bool certify_is_lossy_between(const struct certify *certify, const char *const nodes[2],
-                              const char *rail)
-{
-    char part[224];
-
-    for (int k = 0; k < 2; k++) {
-        int from = certify_node_run(certify, nodes[k])->slurm->leaf;
-        int to = certify_node_run(certify, nodes[1 - k])->slurm->leaf;
-
-        path_part(nodes[k], nodes[1 - k], rail, part, sizeof part);
-        if (hostlist_contains(&certify->lossy, part))
-            return true;
-        if (from < 0 || to < 0)
-            continue;
-        uplink_part(certify->cluster.leaves[from], certify->cluster.leaves[to], rail, part,
-                    sizeof part);
-        if (hostlist_contains(&certify->lossy, part))
-            return true;
-    }
-    return false;
-}
-
 static void finding_apply(struct certify *certify, const struct localization *localization,
                           const struct loss_finding *finding)
 {
-    const struct links *links = &localization->links;
     static const enum fault_code codes[] = {[DIAGNOSE_RAIL] = FAULT_PACKET_LOSS,
                                             [DIAGNOSE_PATH] = FAULT_PATH_LOSS,
                                             [DIAGNOSE_UPLINK] = FAULT_UPLINK_LOSS,
                                             [DIAGNOSE_LEAF] = FAULT_LEAF_LOSS,
                                             [DIAGNOSE_FABRIC] = FAULT_NETWORK_LOSS};
+    const struct links *links = &localization->links;
     bool is_nodes = finding->part.type == DIAGNOSE_RAIL;
     struct record record;
     char part[224], message[512];
@@ -161,11 +117,7 @@ static void finding_apply(struct certify *certify, const struct localization *lo
     certify_record(certify, record);
     if (is_nodes) {
         struct node_run *node_run = certify_node_run(certify, record.node);
-        char text[320];
 
-        lossy_text(record.node, part, text, sizeof text);
-        if (record.verdict == VERDICT_FAIL)
-            hostlist_append(&certify->lossy, text);
         outcome_note(&node_run->outcome, STAGE_LINKS,
                      certify_rails_verdict(certify, node_run, part, record.verdict), record.code,
                      "links", part, message);
@@ -173,8 +125,6 @@ static void finding_apply(struct certify *certify, const struct localization *lo
     }
     certify_note(certify, "%s", message);
     certify->has_fault |= record.verdict == VERDICT_FAIL;
-    if (record.verdict == VERDICT_FAIL)
-        hostlist_append(&certify->lossy, part);
     if (finding->part.type == DIAGNOSE_LEAF)
         certify_leaf_doubt(certify, links, localization->source.leaves, finding->part.index,
                            &record);
