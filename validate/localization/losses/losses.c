@@ -114,8 +114,7 @@ struct judging {
     struct loss_pair *pairs;
     size_t count;
     struct loss_end *ends; /* rails x nodes */
-    struct loss_finding *findings;
-    size_t found;
+    struct losses *losses;
 };
 
 static struct loss_end *end_of(const struct judging *judging, int rail, int node)
@@ -176,7 +175,7 @@ static bool is_end_suspect(const struct loss_end *end)
 static struct loss_finding *add(struct judging *judging, struct part part,
                                 const struct loss_direction *direction)
 {
-    struct loss_finding *finding = &judging->findings[judging->found++];
+    struct loss_finding *finding = &judging->losses->findings[judging->losses->count++];
 
     *finding = (struct loss_finding){.part = part,
                                      .is_damage = direction->damaged >= direction->lost / 2,
@@ -344,34 +343,6 @@ static void judge_path(struct judging *judging, const struct loss_pair *pair)
     }
 }
 
-int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found)
-{
-    size_t ends = data->network.node_count * data->network.rail_count;
-    struct judging judging = {.network = &data->network};
-    bool is_done;
-
-    judging.pairs = pool(data, false, &judging.count);
-    judging.ends = calloc(ends + 1, sizeof *judging.ends);
-    judging.findings = calloc(ends + 3 * judging.count + 1, sizeof *judging.findings);
-    is_done = judging.pairs && judging.ends && judging.findings;
-    if (is_done) {
-        fill_ends(&judging);
-        for (int rail = 0; rail < (int)data->network.rail_count; rail++)
-            judge_rail(&judging, rail);
-        for (int rail = 0; rail < (int)data->network.rail_count && data->network.leaves; rail++)
-            is_done = is_done && judge_uplinks(&judging, rail) == 0;
-        for (size_t i = 0; i < judging.count; i++)
-            judge_path(&judging, &judging.pairs[i]);
-    }
-    if (!is_done)
-        free(judging.findings);
-    *findings = is_done ? judging.findings : NULL;
-    *found = is_done ? judging.found : 0;
-    free(judging.pairs);
-    free(judging.ends);
-    return is_done ? 0 : -1;
-}
-
 /* ---------------------------------------------------------------- whether a retest agrees */
 
 /* The retest of one finding. */
@@ -383,11 +354,11 @@ struct retest {
 };
 
 /* Whether any finding is about that node's rail. */
-static bool is_suspect(const struct loss_data *data, const struct loss_finding *findings,
-                       size_t found, int rail, int node)
+static bool is_suspect(const struct loss_data *data, const struct losses *losses, int rail,
+                       int node)
 {
-    for (size_t i = 0; i < found; i++) {
-        const struct part *part = &findings[i].part;
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct part *part = &losses->findings[i].part;
 
         if (part->rail == rail &&
             ((part->type == DIAGNOSE_RAIL && part->index == node) ||
@@ -398,8 +369,8 @@ static bool is_suspect(const struct loss_data *data, const struct loss_finding *
 }
 
 static void read_retest(const struct loss_data *data, const struct loss_pair *pairs, size_t count,
-                        const struct loss_finding *findings, size_t found,
-                        const struct loss_finding *finding, struct retest *retest)
+                        const struct losses *losses, const struct loss_finding *finding,
+                        struct retest *retest)
 {
     const struct part *part = &finding->part;
     struct loss_direction like = {.sent = finding->sent, .lost = finding->lost};
@@ -407,8 +378,8 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
     for (size_t i = 0; i < count; i++) {
         const struct loss_pair *pair = &pairs[i];
         bool is_passing = part_carries(&data->network, part, pair->from, pair->to, pair->rail);
-        bool is_from = is_suspect(data, findings, found, pair->rail, pair->from);
-        bool is_to = is_suspect(data, findings, found, pair->rail, pair->to), is_back;
+        bool is_from = is_suspect(data, losses, pair->rail, pair->from);
+        bool is_to = is_suspect(data, losses, pair->rail, pair->to), is_back;
 
         if (is_passing) {
             struct loss_direction *of;
@@ -451,26 +422,65 @@ static enum loss_retest judge_retest(const struct retest *retest, struct loss_fi
     return is_clean(&again, &retest->control) ? LOSS_CONFIRMED : LOSS_NO_CONTROL;
 }
 
-int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found)
+/* Sets retest of the findings about a rail of a node, and leaves of its ways those that lost again.
+ * Partners and control pairs are nodes without a finding on that rail. Drops a finding if most was
+ * lost while an end was not scheduled and it did not lose again. Returns whether there was enough
+ * memory. */
+static bool confirm(const struct loss_data *data, struct losses *losses)
 {
     size_t count, left = 0;
     struct loss_pair *pairs = pool(data, true, &count);
-    struct retest *retests = calloc(*found + 1, sizeof *retests);
+    struct retest *retests = calloc(losses->count + 1, sizeof *retests);
     bool is_there = pairs && retests;
 
     /* reads all before any is dropped: each is compared with the others */
-    for (size_t i = 0; i < *found && is_there; i++)
-        if (findings[i].part.type == DIAGNOSE_RAIL)
-            read_retest(data, pairs, count, findings, *found, &findings[i], &retests[i]);
-    for (size_t i = 0; i < *found && is_there; i++) {
-        if (findings[i].part.type == DIAGNOSE_RAIL)
-            findings[i].retest = judge_retest(&retests[i], &findings[i]);
-        if (findings[i].retest != LOSS_NOT_AGAIN || !findings[i].is_stalled)
-            findings[left++] = findings[i];
+    for (size_t i = 0; i < losses->count && is_there; i++)
+        if (losses->findings[i].part.type == DIAGNOSE_RAIL)
+            read_retest(data, pairs, count, losses, &losses->findings[i], &retests[i]);
+    for (size_t i = 0; i < losses->count && is_there; i++) {
+        struct loss_finding *finding = &losses->findings[i];
+
+        if (finding->part.type == DIAGNOSE_RAIL)
+            finding->retest = judge_retest(&retests[i], finding);
+        if (finding->retest != LOSS_NOT_AGAIN || !finding->is_stalled)
+            losses->findings[left++] = *finding;
     }
-    if (is_there)
-        *found = left;
+    losses->count = left;
     free(pairs);
     free(retests);
-    return is_there ? 0 : -1;
+    return is_there;
+}
+
+void losses_clear(struct losses *losses)
+{
+    free(losses->findings);
+    *losses = (struct losses){0};
+}
+
+int losses_judge(const struct loss_data *data, struct losses *losses)
+{
+    size_t ends = data->network.node_count * data->network.rail_count;
+    struct judging judging = {.network = &data->network, .losses = losses};
+    bool is_done;
+
+    judging.pairs = pool(data, false, &judging.count);
+    judging.ends = calloc(ends + 1, sizeof *judging.ends);
+    *losses =
+        (struct losses){.findings = calloc(ends + 3 * judging.count + 1, sizeof *losses->findings)};
+    is_done = judging.pairs && judging.ends && losses->findings;
+    if (is_done) {
+        fill_ends(&judging);
+        for (int rail = 0; rail < (int)data->network.rail_count; rail++)
+            judge_rail(&judging, rail);
+        for (int rail = 0; rail < (int)data->network.rail_count && data->network.leaves; rail++)
+            is_done = is_done && judge_uplinks(&judging, rail) == 0;
+        for (size_t i = 0; i < judging.count; i++)
+            judge_path(&judging, &judging.pairs[i]);
+        is_done = confirm(data, losses) && is_done;
+    }
+    if (!is_done)
+        losses_clear(losses);
+    free(judging.pairs);
+    free(judging.ends);
+    return is_done ? 0 : -1;
 }

@@ -14,7 +14,7 @@
  * does not. So a rail is at fault only if it loses more than the limit with two partners or more,
  * and hardly any partner shows that it does not. Losses that most nodes of the network, or of one
  * leaf switch, have alike are no fault of a node. Packets that a busy receiver dropped itself were
- * not lost on the path. A node fails only if a retest agrees: losses_confirm(). */
+ * not lost on the path. A node fails only if a retest agrees. */
 
 /* One measurement: what `from` sent to `to` on a rail. */
 struct loss_sample {
@@ -51,25 +51,19 @@ struct loss_finding {
     bool is_damage;          /* most of what was lost had arrived with a wrong checksum */
     bool is_stalled;         /* most was lost while an end was not scheduled: hardly evidence */
     double sent, lost;       /* segments in all, of those ways */
-    enum loss_retest retest; /* of a rail: set by losses_confirm() */
+    enum loss_retest retest; /* of a rail */
 };
-
-/* Judges all samples. *findings is malloc'd, *found is their number. Pure. Returns 0, or -1 if
- * memory is out. */
-int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found);
-
-/* Sets retest of the findings about a rail of a node, and leaves of its ways those that lost again.
- * Partners and control pairs are nodes without a finding on that rail. Drops a finding if most was
- * lost while an end was not scheduled and it did not lose again; *found may become less. Pure.
- * Returns 0, or -1 if memory is out: then none is confirmed. */
-int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found);
-
-struct localization;
 
 struct losses {
     struct loss_finding *findings;
     size_t count;
 };
+
+/* Judges all samples. Pure. Returns 0, or -1, and sets none, if memory is out. */
+int losses_judge(const struct loss_data *data, struct losses *losses);
+void losses_clear(struct losses *losses);
+
+struct localization;
 
 /* Judges what was lost by the records of the localization, whose links have been read: sets
  * localization->losses. Returns 0, or -1 if memory is out. */
@@ -80,7 +74,6 @@ int losses_read(struct localization *localization);
  * judges anew. localization_run() has been called. Sets localization->retests if it is the first to
  * measure again. Returns 0, or -1 if memory is out. */
 int losses_retest(struct localization *localization);
-void losses_clear(struct losses *losses);
 
 /* Returns FAIL, or UNKNOWN if the loss of a rail was not confirmed, or if it may be another part's
  * or that of busy machines. */

@@ -108,9 +108,7 @@ int losses_read(struct localization *localization)
         samples[data.count++].is_isolated = i >= localization->retests;
     }
     if (samples)
-        rv = losses_judge(&data, &losses->findings, &losses->count);
-    if (rv == 0)
-        rv = losses_confirm(&data, losses->findings, &losses->count);
+        rv = losses_judge(&data, losses);
     free(samples);
     return rv;
 }
@@ -148,12 +146,6 @@ int losses_retest(struct localization *localization)
     for (int i = 0; i < RETESTS && rv == 0 && rails_measure(localization); i++)
         rv = losses_read(localization);
     return rv;
-}
-
-void losses_clear(struct losses *losses)
-{
-    free(losses->findings);
-    *losses = (struct losses){0};
 }
 
 enum verdict losses_verdict(const struct loss_finding *finding)

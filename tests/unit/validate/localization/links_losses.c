@@ -2,7 +2,6 @@
 #include "validate/localization/losses/losses.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/text.h"
@@ -72,9 +71,9 @@ static const char *losses_text(int nodes, int leaf)
                                           " control too",  " not again",   " confirmed"};
     struct loss_sample samples[NODES * NODES * RAILS + 6];
     int leaves[NODES];
-    struct loss_finding *findings;
+    struct losses losses;
     struct loss_data data;
-    size_t count = 0, total;
+    size_t count = 0;
 
     for (int i = 0; i < nodes; i++)
         for (int k = 0; k < nodes; k++)
@@ -102,10 +101,10 @@ static const char *losses_text(int nodes, int leaf)
         samples,
         count,
         {.node_count = (size_t)nodes, .rail_count = RAILS, .leaves = knows_leaves ? leaves : NULL}};
-    if (losses_judge(&data, &findings, &total) != 0 || losses_confirm(&data, findings, &total) != 0)
+    if (losses_judge(&data, &losses) != 0)
         return "no memory";
-    for (size_t i = 0; i < total; i++) {
-        const struct loss_finding *finding = &findings[i];
+    for (size_t i = 0; i < losses.count; i++) {
+        const struct loss_finding *finding = &losses.findings[i];
         const struct part *part = &finding->part;
         bool is_rail = part->type == DIAGNOSE_RAIL;
 
@@ -120,7 +119,7 @@ static const char *losses_text(int nodes, int leaf)
                   finding->is_damage ? " damage" : "", retest ? retests[finding->retest] : "",
                   finding->is_stalled ? " stalled" : "");
     }
-    free(findings);
+    losses_clear(&losses);
     return text;
 }
 
