@@ -29,14 +29,26 @@ static void report_count(const struct checks *checks, long found, long expected,
                   found < expected ? "; the kernel log shows which one is gone" : "");
 }
 
-static void check_drivers(const struct checks *checks)
+/* expected: how many GPUs the node should have; -1: unknown. If that many have a driver, the others
+ * are not meant for jobs, as a graphics card or the graphics unit of a processor. */
+static void check_drivers(const struct checks *checks, long expected)
 {
     char part[24];
+    long with_driver = 0;
+
+    for (size_t i = 0; i < checks->inventory->gpu_count; i++)
+        with_driver += checks->inventory->gpus[i].driver[0] != '\0';
 
     for (size_t i = 0; i < checks->inventory->gpu_count; i++) {
         const struct gpu *gpu = &checks->inventory->gpus[i];
 
-        if (!gpu->driver[0])
+        if (!gpu->driver[0] && expected >= 0 && with_driver >= expected)
+            checks_report(checks,
+                          RECORD(.part = part_name(i, part), .code = FAULT_GPU_NO_DRIVER,
+                                 .verdict = VERDICT_WARN),
+                          "%s %s at %s has no driver, but the node has the %ld GPUs expected",
+                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci, expected);
+        else if (!gpu->driver[0])
             checks_fault(checks, part_name(i, part), FAULT_GPU_NO_DRIVER,
                          "%s %s at %s has no driver; the kernel log says why",
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
@@ -56,6 +68,7 @@ void check_gpu_enumerate(const struct checks *checks)
     long found = (long)checks->inventory->gpu_count, configured = checks->conf->gpus_per_node;
     bool has_partitions = false;
     long slurm_count = found > 0 && configured < 0 ? gres_gpu_count(checks, &has_partitions) : -1;
+    long expected = configured >= 0 ? configured : has_partitions ? -1 : slurm_count;
 
     if (found == 0 && configured <= 0) {
         checks_record(checks, "", VERDICT_SKIP, "no supported GPU found");
@@ -75,7 +88,7 @@ void check_gpu_enumerate(const struct checks *checks)
             checks, "gpu", VERDICT_PASS,
             "%ld GPU%s on the PCI bus; neither muster.conf nor slurm.conf sets an expected number",
             found, text_plural((size_t)found));
-    check_drivers(checks);
+    check_drivers(checks, expected);
 }
 
 /* Whether the habanalabs state is transient: Gaudi 2 and newer are reset after each job. */

@@ -283,6 +283,16 @@ static void test_gpus(void)
         "fail gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver; the kernel log says "
         "why",
         "a GPU without a driver");
+    conf.gpus_per_node = 7;
+    has_line("warn gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver, but the node "
+             "has the 7 GPUs expected",
+             "... is only a warning if the others are as many as the node should have");
+    conf.gpus_per_node = -1;
+    put("etc/slurm/slurm.conf", "NodeName=h[1-4]\n");
+    has_part("warn gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver, but",
+             "... as on a node to which slurm.conf gives none");
+    put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:1g.10gb:8\n");
+    has_part("fail gpu1 ", "... but not if slurm.conf counts partitions");
     check_name = "gpu.health";
     has_line("pass gpu 8 GPUs without faults in the driver's files", "health passes");
     has_line("skip  libnvidia-ml.so.1 not queried: recorded node",
