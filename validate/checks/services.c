@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,17 +12,33 @@
  * service that systemd is restarting after an error has a link too. */
 #define UNITS "run/systemd/units"
 
+static bool has_link(const char *root, const char *unit)
+{
+    char path[SYSFS_PATH], target[64];
+
+    return sysfs_path(root, path, sizeof path, UNITS "/invocation:%s", unit) == 0 &&
+           readlink(path, target, sizeof target) > 0;
+}
+
+/* The link has the unit's own name. An alias, as chronyd of Debian's chrony, is a link among the
+ * unit files (systemd.unit(5)). */
 static bool is_running(const char *root, const char *service)
 {
     static const char suffix[] = ".service";
+    static const char *const folders[] = {"etc", "run", "usr/local/lib", "usr/lib", "lib"};
     size_t length = strlen(service);
     bool has_suffix =
         length >= sizeof suffix - 1 && strcmp(service + length - (sizeof suffix - 1), suffix) == 0;
-    char path[SYSFS_PATH], target[64];
+    char unit[SYSFS_PATH], of_alias[SYSFS_PATH];
+    bool is_found;
 
-    return sysfs_path(root, path, sizeof path, UNITS "/invocation:%s%s", service,
-                      has_suffix ? "" : suffix) == 0 &&
-           readlink(path, target, sizeof target) > 0;
+    snprintf(unit, sizeof unit, "%s%s", service, has_suffix ? "" : suffix);
+    is_found = has_link(root, unit);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !is_found; i++)
+        is_found = sysfs_link(root, of_alias, sizeof of_alias, "%s/systemd/system/%s", folders[i],
+                              unit) == 0 &&
+                   has_link(root, of_alias);
+    return is_found;
 }
 
 void check_services(const struct checks *checks)

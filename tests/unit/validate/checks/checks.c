@@ -619,6 +619,16 @@ static void test_services(void)
     finds("pass sssd runs\nfail munge.service munge.service is not running; see systemctl status "
           "munge.service\npass user@0 runs\n",
           "the service that does not run is named");
+    hostlist_clear(&conf.services);
+    hostlist_expand("chronyd,masked,linked", &conf.services, NULL);
+    put("etc/systemd/system/.keep", "");
+    link_to("run/systemd/units/invocation:chrony.service", "0123456789abcdef0123456789abcdef");
+    link_to("etc/systemd/system/chronyd.service", "/usr/lib/systemd/system/chrony.service");
+    link_to("etc/systemd/system/masked.service", "/dev/null");
+    link_to("etc/systemd/system/linked.service", "/opt/linked.service");
+    finds("pass chronyd runs\nfail masked masked is not running; see systemctl status masked\n"
+          "fail linked linked is not running; see systemctl status linked\n",
+          "a service runs under its alias; a masked one and a linked file do not");
 }
 
 static void test_taint(void)
