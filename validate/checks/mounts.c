@@ -25,6 +25,7 @@ struct mount {
     /* of the last mount at the path, which hides earlier ones */
     bool is_mounted, is_writable;
     char type[32];
+    bool is_automounted; /* an automounter is to mount it: autofs is mounted there or above */
 };
 
 /* Parses "/scratch:rw". */
@@ -60,6 +61,13 @@ static bool is_read_only(char *options)
     return options && hasmntopt(&(struct mntent){.mnt_opts = options}, MNTOPT_RO);
 }
 
+static bool is_at_or_below(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+
+    return strncmp(path, directory, length) == 0 && (!path[length] || path[length] == '/');
+}
+
 /* Parses a line of mountinfo, proc_pid_mountinfo(5): "36 35 98:0 /root /mnt rw,noatime master:1 -
  * ext3 /dev/sda1 rw". */
 static void parse_mountinfo(char *line, struct mount *mount)
@@ -79,11 +87,13 @@ static void parse_mountinfo(char *line, struct mount *mount)
         return;
     unescape(path);
     /* autofs is not the file system; it only mounts it on access */
-    if (strcmp(path, mount->path) != 0 || strcmp(type, "autofs") == 0)
-        return;
-    mount->is_mounted = true;
-    mount->is_writable = !is_read_only(fields[5]) && !is_read_only(rest);
-    snprintf(mount->type, sizeof mount->type, "%s", type);
+    if (strcmp(type, "autofs") == 0) {
+        mount->is_automounted |= is_at_or_below(mount->path, path);
+    } else if (strcmp(path, mount->path) == 0) {
+        mount->is_mounted = true;
+        mount->is_writable = !is_read_only(fields[5]) && !is_read_only(rest);
+        snprintf(mount->type, sizeof mount->type, "%s", type);
+    }
 }
 
 /* Finds the mount. Returns false if mountinfo cannot be read. */
@@ -173,6 +183,9 @@ static void check_mount(const struct checks *checks, const char *text)
     if (!find_mount(checks->root, &mount))
         checks_record(checks, mount.path, checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read /proc/self/mountinfo");
+    else if (!mount.is_mounted && mount.is_automounted)
+        checks_fault(checks, mount.path, FAULT_MOUNT_HANGS,
+                     "%s is not mounted: its automounter did not mount it", mount.path);
     else if (!mount.is_mounted)
         checks_fault(checks, mount.path, FAULT_MOUNT_MISSING,
                      "%s is not mounted; Mounts in the configuration lists it", mount.path);

@@ -631,6 +631,21 @@ static void test_services(void)
           "a service runs under its alias; a masked one and a linked file do not");
 }
 
+static void test_mounts(void)
+{
+    unpack_node("lab-node", "n1", "host.mounts");
+    hostlist_expand("/home,/scratch/users,/scratchy", &conf.mounts, NULL);
+    put("proc/self/mountinfo", "22 1 0:20 / /home rw - autofs auto.home rw,direct\n"
+                               "23 1 0:21 / /scratch rw - autofs auto.scratch rw,indirect\n");
+    finds("unknown /home /home is not mounted: its automounter did not mount it\n"
+          "unknown /scratch/users /scratch/users is not mounted: its automounter did not mount it\n"
+          "fail /scratchy /scratchy is not mounted; Mounts in the configuration lists it\n",
+          "what an automounter does not mount, as from a server that is down, is unknown");
+    put("proc/self/mountinfo", "22 1 0:20 / /home rw - autofs auto.home rw,direct\n"
+                               "24 22 0:22 / /home rw - nfs4 server:/home rw\n");
+    has_line("pass /home nfs4, mounted", "... and passes when it has mounted it");
+}
+
 static void test_taint(void)
 {
     unpack_node("lab-node", "n1", "host.kernel");
@@ -764,6 +779,7 @@ int main(void)
     test_pci_settings();
     test_libraries();
     test_services();
+    test_mounts();
     test_taint();
     unpack_node("broken", "x", NULL);
     for (size_t i = 0; i < check_count; i++) {
