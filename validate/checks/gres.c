@@ -138,6 +138,21 @@ static long common_major(const struct context *context)
     return all == 0 ? -1 : -2;
 }
 
+/* Returns whether GPUs that were found have this driver: a node may have GPUs of several. */
+static bool is_of_found_gpus(const struct checks *checks, unsigned number)
+{
+    for (size_t i = 0; i < checks->inventory->gpu_count; i++) {
+        const char *file = checks->inventory->gpus[i].device_file;
+        char path[SYSFS_PATH];
+        struct stat status;
+
+        if (file[0] && sysfs_path(checks->root, path, sizeof path, "%s", file + 1) == 0 &&
+            stat(path, &status) == 0 && major(status.st_rdev) == number)
+            return true;
+    }
+    return false;
+}
+
 /* Reports files whose driver differs from that of most GPU files: they are no GPUs. */
 static void check_kinds(struct context *context)
 {
@@ -152,7 +167,8 @@ static void check_kinds(struct context *context)
         struct device *device = &context->devices[i];
         unsigned number = major(device->number);
 
-        if (!is_of_list(device) || number == (unsigned)common)
+        if (!is_of_list(device) || number == (unsigned)common ||
+            is_of_found_gpus(context->checks, number))
             continue;
         device->is_good = false;
         record_problem(

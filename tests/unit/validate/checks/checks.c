@@ -388,6 +388,20 @@ static void test_gres_devices(void)
              "more than in slurm.conf");
 }
 
+static void test_gpus_of_two_drivers(void)
+{
+    unpack_node("h100-ib", "h1", "slurm.gres");
+    for (int i = 0; i < 5; i++)
+        put_device(i, i < 3 ? 4 : 1, 20 + (unsigned)i);
+    put("etc/slurm/slurm.conf", "NodeName=h1 Gres=gpu:4\n");
+    put("etc/slurm/gres.conf", "Name=gpu File=/dev/gpu[0-3]\n");
+    has_part("fail gpu3 /etc/slurm/gres.conf:1: /dev/gpu3 is not a GPU: ",
+             "a file of another driver than most is not one of a GPU");
+    link_to("dev/nvidia0", "gpu4");
+    finds("pass gpu gpu:4, as in slurm.conf; gres.conf has a device file for each\n",
+          "... unless a GPU that was found has that driver");
+}
+
 /* One GPU with seven MIG instances is seven GPUs to Slurm. */
 static void test_gpu_partitions(void)
 {
@@ -422,10 +436,13 @@ static void test_gpu_partitions(void)
 static void test_gres(void)
 {
     unpack_node("lab-node", "n1", "slurm.gres");
-    if (can_mknod())
+    if (can_mknod()) {
+        test_gpus_of_two_drivers();
+        unpack_node("lab-node", "n1", "slurm.gres");
         test_gres_devices();
-    else
+    } else {
         tap_skip("making devices needs root");
+    }
     put("dev/gpu0", "a regular file");
     has_line("fail gpu0 /etc/slurm/gres.conf:1: /dev/gpu0 is not a character device",
              "a regular file");
