@@ -212,6 +212,18 @@ int bounded_run(const char *name, double limit_s, void (*work)(void *state), voi
     return rv;
 }
 
+/* Returns whether the process may run this program: a user chooses the name of any other one, also
+ * of a program with the set-user-ID bit, by a link to it. A process that is dying has none. */
+static bool may_be_this_program(pid_t process)
+{
+    char path[32];
+    struct stat its, own;
+
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
+    return stat(path, &its) != 0 || (stat("/proc/self/exe", &own) == 0 &&
+                                     its.st_ino == own.st_ino && its.st_dev == own.st_dev);
+}
+
 static bool is_child(pid_t process, const char *name)
 {
     char path[32], line[64];
@@ -219,7 +231,8 @@ static bool is_child(pid_t process, const char *name)
 
     snprintf(path, sizeof path, "/proc/%d", (int)process);
     return sysfs_line("", line, sizeof line, "proc/%d/comm", (int)process) == 0 &&
-           strcmp(line, name) == 0 && stat(path, &status) == 0 && status.st_uid == geteuid();
+           strcmp(line, name) == 0 && stat(path, &status) == 0 && status.st_uid == geteuid() &&
+           may_be_this_program(process);
 }
 
 /* Returns whether the process still waits in the kernel, although its parent must have killed it

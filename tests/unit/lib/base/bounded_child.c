@@ -6,13 +6,17 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/sysfs.h"
 #include "tests/unit/tap.h"
 
 enum { LIMIT_S = 60 /* for work that ends by itself */, ANY_AGE_S = -3600 /* always exceeded */ };
@@ -79,12 +83,8 @@ static enum bounded_outcome outcome_of(void (*work)(void *state), int *state, do
 }
 
 /* A process that waits for its vfork() child is in the same state as one that hangs in a driver. */
-static pid_t start_waiting(const char *name)
+static void wait_as(const char *name)
 {
-    pid_t child = fork();
-
-    if (child != 0)
-        return child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, name);
     if (vfork() == 0) {
@@ -96,9 +96,49 @@ static pid_t start_waiting(const char *name)
         pause();
 }
 
+/* is_copy: the process runs a copy of this program, as another program. */
+static pid_t start_waiting(const char *name, bool is_copy)
+{
+    int from = open("/proc/self/exe", O_RDONLY), copy = memfd_create("copy", 0);
+    char *argv[] = {(char *)"copy", (char *)(uintptr_t)name, NULL};
+    pid_t child;
+
+    while (is_copy && sendfile(copy, from, NULL, 1 << 20) > 0)
+        ;
+    child = fork();
+    if (child == 0 && is_copy)
+        fexecve(copy, argv, environ);
+    if (child == 0)
+        wait_as(name);
+    close(from);
+    close(copy);
+    return child;
+}
+
+static bool waits_in_kernel(pid_t process)
+{
+    char line[256];
+    const char *field = sysfs_stat("", line, sizeof line, "proc/%d/stat", (int)process);
+
+    return field && *field == 'D';
+}
+
+static void other_program_is_no_child(void)
+{
+    pid_t other = start_waiting("muster-test", true);
+    double begin_s = clock_s();
+
+    while (!waits_in_kernel(other) && clock_s() - begin_s < LIMIT_S)
+        usleep(1000);
+    ok(waits_in_kernel(other), "another program with the name of a child waits in the kernel");
+    is_int(bounded_find_stuck("muster-test", ANY_AGE_S), 0, "... and is no stuck child");
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+}
+
 static void waiting_child_is_stuck(void)
 {
-    pid_t child = start_waiting("muster-test");
+    pid_t child = start_waiting("muster-test", false);
     double begin_s = clock_s();
 
     while (bounded_find_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < LIMIT_S)
@@ -133,12 +173,14 @@ static void runs_without_standard_files(void)
     is_int(number, 7, "... with its result");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     int number = 0;
     struct bounded_end end;
     double begin_s = clock_s();
 
+    if (argc > 1)
+        wait_as(argv[1]);
     is_int(outcome_of(set_number, &number, LIMIT_S, &end), BOUNDED_RETURNED,
            "work that returns is reported as returned");
     is_int(number, 7, "... and its result is copied back");
@@ -159,6 +201,7 @@ int main(void)
     ok(clock_s() - begin_s < LIMIT_S && bounded_find_stuck("muster-test", ANY_AGE_S) == 0,
        "no child is left");
     waiting_child_is_stuck();
+    other_program_is_no_child();
     runs_without_standard_files();
     return tap_done();
 }
