@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -80,6 +82,52 @@ static const char *part_name(const struct inventory *inventory, const char *part
     return part;
 }
 
+enum { DEVICES_DEEP = 8 }; /* arrays and volumes on top of each other */
+
+/* Whether the device is a drive on the network (iSCSI, Fibre Channel, NVMe over Fabrics), or on top
+ * of one. directory: the device's in sysfs, below the root. */
+static bool is_remote(const char *root, const char *directory, int depth)
+{
+    static const char *const marks[] = {"/session", "/rport-", "/nvme-fabrics/"};
+    /* what is below it, or below the drive of a partition: the drives of an array or a volume; an
+     * NVMe drive with several paths is beside links to its controllers */
+    static const struct {
+        const char *directory, *begin;
+    } below[] = {{"slaves", ""}, {"../slaves", ""}, {"..", "nvme"}, {"../..", "nvme"}};
+    char path[SYSFS_PATH], real[PATH_MAX];
+    bool is_any = false;
+
+    if (sysfs_path(root, path, sizeof path, "%s", directory) != 0 || !realpath(path, real))
+        return false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        is_any = is_any || strstr(real, marks[i]);
+    for (size_t i = 0; depth > 0 && i < sizeof below / sizeof *below; i++) {
+        bool is_controller = *below[i].begin;
+        char **names;
+        size_t count;
+
+        if (is_any || (is_controller && !strstr(real, "/nvme-subsystem/")))
+            break;
+        count = sysfs_names(root, &names, "%s/%s", directory, below[i].directory);
+        for (size_t k = 0; k < count && !is_any; k++)
+            is_any = strncmp(names[k], below[i].begin, strlen(below[i].begin)) == 0 &&
+                     sysfs_path(NULL, path, sizeof path, "%s/%s/%s", directory, below[i].directory,
+                                names[k]) == 0 &&
+                     is_remote(root, path + 1, is_controller ? 0 : depth - 1);
+        sysfs_names_free(names, count);
+    }
+    return is_any;
+}
+
+/* Whether the entry is of a drive whose server or network may be at fault. */
+static bool is_of_remote_drive(const struct log_check *check, const char *part)
+{
+    char path[64 + KERNEL_PART];
+
+    snprintf(path, sizeof path, "sys/class/block/%s", part);
+    return *part && is_remote(check->checks->root, path, DEVICES_DEEP);
+}
+
 static void report_judgement(const struct log_check *check,
                              const struct kernel_judgement *judgement)
 {
@@ -89,9 +137,11 @@ static void report_judgement(const struct log_check *check,
     checks_report(
         check->checks,
         RECORD(.part = part_name(check->checks->inventory, judgement->finding->part, name),
-               .verdict = judgement->verdict == VERDICT_FAIL && !check->may_fail
-                              ? VERDICT_WARN
-                              : judgement->verdict,
+               .verdict =
+                   judgement->verdict == VERDICT_FAIL &&
+                           (!check->may_fail || is_of_remote_drive(check, judgement->finding->part))
+                       ? VERDICT_WARN
+                       : judgement->verdict,
                .code = judgement->code),
         "%s", message);
 }

@@ -21,6 +21,7 @@ static char *root, records_text[32768];
 static struct conf conf;
 static const char *node, *check_name; /* check_name: of the check that finds() runs */
 static int record_count;
+static bool is_in_service;
 
 static void add_record(const struct record *record, void *context)
 {
@@ -55,7 +56,8 @@ static void run_check(const char *name)
 {
     static struct fabric fabric;
     struct inventory *inventory = inventory_read(root, NULL);
-    struct checks checks = {root, node, &conf, inventory, &fabric, add_record, NULL};
+    struct checks checks = {root,    node,       &conf, inventory,
+                            &fabric, add_record, NULL,  .is_in_service = is_in_service};
 
     records_text[0] = '\0';
     record_count = 0;
@@ -674,6 +676,64 @@ static void test_taint(void)
         "taints by kernel errors are");
 }
 
+/* Puts a drive, with the path of its directory in sysfs below sys/devices. */
+static void put_drive(const char *name, const char *directory)
+{
+    char path[256], target[256];
+
+    snprintf(path, sizeof path, "sys/devices/%s/size", directory);
+    put(path, "1\n");
+    put("sys/class/block/.keep", "");
+    snprintf(path, sizeof path, "sys/class/block/%s", name);
+    snprintf(target, sizeof target, "../../devices/%s", directory);
+    link_to(path, target);
+}
+
+static void drive_is_remote(const char *drive, bool is_remote)
+{
+    char entry[128], expected[64];
+
+    snprintf(entry, sizeof entry, "3,1,1000000,-;XFS (%s): Filesystem has been shut down due to \n",
+             drive);
+    put("dev/kmsg", entry);
+    snprintf(expected, sizeof expected, "%s %s xfs shut_down ", is_remote ? "warn" : "fail", drive);
+    has_part(expected, "%s: a file system that was shut down %s", drive,
+             is_remote ? "on the network is a warning" : "fails a health check");
+}
+
+static void test_remote_drives(void)
+{
+    static const char local[] = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda";
+
+    unpack_node("lab-node", "n1", "host.log");
+    is_in_service = true;
+    drive_is_remote("sdz", false);
+    put_drive("sda", local);
+    drive_is_remote("sda", false);
+    put_drive("sdb", "platform/host5/session1/target5:0:0/5:0:0:1/block/sdb");
+    drive_is_remote("sdb", true);
+    put_drive("sdb1", "platform/host5/session1/target5:0:0/5:0:0:1/block/sdb/sdb1");
+    drive_is_remote("sdb1", true);
+    put_drive("dm-0", "virtual/block/dm-0");
+    put("sys/devices/virtual/block/dm-0/slaves/.keep", "");
+    link_to("sys/devices/virtual/block/dm-0/slaves/sda", "../../../../../class/block/sda");
+    drive_is_remote("dm-0", false);
+    link_to("sys/devices/virtual/block/dm-0/slaves/sdb1", "../../../../../class/block/sdb1");
+    drive_is_remote("dm-0", true);
+    put_drive("nvme0n1p1", "virtual/nvme-subsystem/nvme-subsys0/nvme0n1/nvme0n1p1");
+    put("sys/devices/pci0000:00/nvme/nvme0/transport", "pcie\n");
+    link_to("sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0",
+            "../../../pci0000:00/nvme/nvme0");
+    drive_is_remote("nvme0n1p1", false);
+    put("sys/devices/virtual/nvme-fabrics/ctl/nvme1/transport", "tcp\n");
+    link_to("sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme1",
+            "../../nvme-fabrics/ctl/nvme1");
+    drive_is_remote("nvme0n1p1", true);
+    put_drive("nvme0n1", "virtual/nvme-subsystem/nvme-subsys0/nvme0n1");
+    drive_is_remote("nvme0n1", true);
+    is_in_service = false;
+}
+
 static void check_wanted(const char *only, const char *expected)
 {
     char names[512] = "";
@@ -797,6 +857,7 @@ int main(void)
     test_libraries();
     test_services();
     test_mounts();
+    test_remote_drives();
     test_taint();
     unpack_node("broken", "x", NULL);
     for (size_t i = 0; i < check_count; i++) {
