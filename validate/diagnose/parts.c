@@ -91,10 +91,7 @@ unsigned part_pairs(const struct observations *observations, const struct part *
 
 bool part_is_same(const struct part *a, const struct part *b)
 {
-    bool is_turned = a->type == DIAGNOSE_PATH && a->index == b->peer && a->peer == b->index;
-
-    return a->type == b->type && a->rail == b->rail &&
-           ((a->index == b->index && a->peer == b->peer) || is_turned);
+    return a->type == b->type && a->rail == b->rail && a->index == b->index && a->peer == b->peer;
 }
 
 enum model_sharing part_sharing(const struct part *part)

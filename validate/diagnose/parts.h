@@ -79,8 +79,8 @@ void part_mark(const struct diagnose_network *network, const struct part *part, 
 unsigned part_pairs(const struct observations *observations, const struct part *part,
                     unsigned *pairs);
 
-/* Whether the parts are the same, whatever their ways and state. A path is the same from both
- * ends. */
+/* Whether two parts of diagnoses, whose paths begin at the lower node, are the same, whatever their
+ * ways and state. */
 bool part_is_same(const struct part *a, const struct part *b);
 
 enum model_sharing part_sharing(const struct part *part);
