@@ -12,7 +12,7 @@ static double risk_of(unsigned count, double each)
 
 double idle_score(const struct idle_node *node, double now, double valid_s)
 {
-    double age = node->tested > 0 ? fmax(0, now - node->tested) / valid_s : IDLE_AGE_MOST;
+    double age = fmax(0, now - node->tested) / valid_s; /* great if it was never tested */
 
     return fmin(age, IDLE_AGE_MOST) *
            (1 + risk_of(node->faults, IDLE_FAULT_RISK) +

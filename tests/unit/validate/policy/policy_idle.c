@@ -61,9 +61,10 @@ static void test_choices(void)
 {
     struct idle_node nodes[] = {node_of(0.49, 0, 0, 0), node_of(0.6, 0, 0, 0),
                                 node_of(0.3, 4, 0, 0), node_of(1.5, 0, 0, 0)};
-    struct idle_node tried = node_of(1.5, 0, 0, 0);
+    struct idle_node tried = node_of(1.5, 0, 0, 0), half = node_of(0.5, 0, 0, 0);
 
     is_str(chosen_text(nodes, 4, 4), "0111", "all nodes with a sufficient score, below the limit");
+    is_str(chosen_text(&half, 1, 1), "1", "... a score that is just sufficient, too");
     is_str(chosen_text(nodes, 4, 1), "0001", "the highest score first");
     is_str(chosen_text(nodes, 4, 2), "0101", "equal scores in order");
     is_str(chosen_text(nodes, 4, 0), "0000", "none with a limit of none");
