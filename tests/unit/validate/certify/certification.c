@@ -1123,6 +1123,9 @@ static void run_muster(char *const *words, const struct hostlist *names,
                   .unit = "Mb/s", .value = 100000, .part = "eth1",
                   .peer = i < 2 ? "02:00:00:00:00:01" : "02:00:00:00:00:02", .message = port,
                   .node = nodes[i].name);
+            PRINT(process, task, .suite = "topology", .test = "net.topology", .metric = "neighbor",
+                  .unit = "Mb/s", .value = 100000, .part = "eth0", .peer = "02:00:00:00:00:03",
+                  .message = "no-port", .node = nodes[i].name);
         }
         if (strcmp(words[0], "certificate") == 0 && !setup.refuses_certificates)
             node_issue(i, task, process);
@@ -2887,6 +2890,7 @@ static void doubts_nodes_whose_link_is_lost(void)
 /* All rails alike are slower than in earlier runs. */
 static void compares_rails_with_their_history(void)
 {
+    setup.rails = 2;
     for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
         run();
         setup.keeps_history = true;
@@ -2896,6 +2900,7 @@ static void compares_rails_with_their_history(void)
     run();
     ok(has_note("n1: eth1 runs at 120 Mb/s, in its last 5 good runs at 198"),
        "... slower ones get a note");
+    ok(has_note("n1: eth2 runs at 120 Mb/s, in its last 5 good runs at 198"), "... each of a node");
     for (int i = 0; i < NODES; i++)
         if (nodes[i].kind == HEALTHY) {
             is_int(outcome_of(nodes[i].name)->stages[STAGE_LINKS], VERDICT_WARN,
