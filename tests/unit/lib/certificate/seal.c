@@ -216,9 +216,9 @@ static void foreign_key_is_undecodable(const struct daemon *daemon)
     stop(&foreign);
 }
 
-/* In any state of munged, seal_verify() and seal_make() fail within a few seconds and leave no
- * child behind. libmunge alone would wait longer for a stopped munged. */
-static void seal_calls_fail(const char *seal, const char *state)
+/* In any state of munged, seal_verify() and seal_make() fail within a few seconds and say why. They
+ * leave no child behind. libmunge alone would wait longer for a stopped munged. */
+static void seal_calls_fail(const char *seal, const char *state, const char *why)
 {
     const double at_most_s = 5;
     struct error err = {""};
@@ -229,11 +229,13 @@ static void seal_calls_fail(const char *seal, const char *state)
            err.text);
     elapsed_s = clock_s() - begin;
     ok(elapsed_s < at_most_s, "... within %.1f s: %.3f", at_most_s, elapsed_s);
+    has_str(err.text, why, "... since: %s", why);
     begin = clock_s();
     is_int(seal_make(text, LENGTH, &made, &err), -1, "... and a text cannot be sealed (%s)",
            err.text);
     elapsed_s = clock_s() - begin;
     ok(elapsed_s < at_most_s, "... within %.1f s: %.3f", at_most_s, elapsed_s);
+    has_str(err.text, why, "... since: %s", why);
 }
 
 /* An error of this process shows nothing about MUNGE. */
@@ -282,7 +284,7 @@ static void never_hangs(struct daemon *daemon)
         seal_verify(seal, text, LENGTH, &err);
     tap_diag("a seal is verified in %.2f ms", 1e3 * (clock_s() - begin) / 20);
     kill(daemon->pid, SIGSTOP);
-    seal_calls_fail(seal, "munged stopped");
+    seal_calls_fail(seal, "munged stopped", "/socket is open");
     kill(daemon->pid, SIGCONT);
     is_int(seal_verify(seal, text, LENGTH, &err), 1,
            "a seal can be verified once munged continues (%s)", err.text);
@@ -292,11 +294,11 @@ static void never_hangs(struct daemon *daemon)
            err.text);
     signal(SIGCHLD, SIG_DFL);
     kill_daemon(daemon);
-    seal_calls_fail(seal, "munged dead");
+    seal_calls_fail(seal, "munged dead", "/socket: Connection refused");
     unlink(daemon->socket);
-    seal_calls_fail(seal, "no socket");
+    seal_calls_fail(seal, "no socket", "No such file");
     is_int(mkdir(daemon->socket, 0700), 0, "a directory takes the socket's path");
-    seal_calls_fail(seal, "no socket");
+    seal_calls_fail(seal, "no socket", "Invalid file type");
     rmdir(daemon->socket);
     launch(daemon);
     is_int(seal_verify(seal, text, LENGTH, &err), 1,
