@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/text.h"
+#include "lib/constants/certify_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/policy/quick_failures.h"
 
@@ -41,8 +42,10 @@ int main(void)
     is_str(find_quick_failures(), "", "no jobs");
     add_jobs(1, "n1", 6, false);
     add_jobs(2, "n[1,3]", 6, false);
-    add_jobs(1, "n2", 3, true);
-    add_jobs(2, "n2", 3, true);
+    for (int i = 0; i < 3; i++) {
+        add_jobs(1, "n2", 1, true);
+        add_jobs(2, "n2", 1, true);
+    }
     is_str(find_quick_failures(),
            "n2: 6 of 6 jobs there failed within 60 s, of 2 users; expected 0.8, from these users' "
            "jobs on other nodes;",
@@ -51,6 +54,19 @@ int main(void)
     add_jobs(2, "n1", 6, false);
     add_jobs(1, "n2", 6, true);
     is_str(find_quick_failures(), "", "... of one user only: the cause may be that user's jobs");
+    add_jobs(1, "n1", 6, false);
+    add_jobs(2, "n1", 6, false);
+    add_jobs(2, "n2", 1, false);
+    add_jobs(1, "n2", 6, true);
+    is_str(find_quick_failures(), "", "... also where others' jobs do not fail");
+    for (int failed = SUSPECTS_QUICK_JOBS - 1; failed <= SUSPECTS_QUICK_JOBS; failed++) {
+        add_jobs(1, "n1", 20, false);
+        add_jobs(2, "n1", 20, false);
+        add_jobs(1, "n2", 2, true);
+        add_jobs(2, "n2", failed - 2, true);
+        is_int(*find_quick_failures() != '\0', failed == SUSPECTS_QUICK_JOBS,
+               "%d jobs that fail soon on one node", failed);
+    }
     add_jobs(1, "n[1,3]", 6, true);
     add_jobs(2, "n[1,3]", 6, true);
     add_jobs(1, "n2", 6, true);
