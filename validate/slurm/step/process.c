@@ -125,7 +125,7 @@ child_run(const struct process *process, pid_t parent, int in, int out, int erro
     setpgid(0, 0);
     if (process->user && user_become(process->user) != 0)
         goto fail;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* after the change of user, which clears it */
     if (getppid() != parent)
         _exit(127);
     signal(SIGPIPE, SIG_DFL);

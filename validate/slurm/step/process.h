@@ -10,7 +10,7 @@
 
 /* Starts, watches and reaps a program, without a shell. The program and its children are a process
  * group of their own: Ctrl-C at the terminal does not reach them, and a deadline ends them all. If
- * this process dies, the program gets SIGKILL. */
+ * this process dies, the program gets SIGTERM: srun then cancels its job, even a pending one. */
 
 /* A line of the program's output without its newline. A line over 64 KiB comes in pieces. */
 typedef void process_line_fn(const char *line, bool is_error, void *context);

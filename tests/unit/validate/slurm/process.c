@@ -225,6 +225,33 @@ static void dies_with_muster(void)
     ok(becomes_gone(pid), "a program of another user dies with muster");
 }
 
+/* A killed srun would leave its job in the queue. */
+static void can_clean_up_after_muster(void)
+{
+    char script[160], said[32] = "";
+    int ends[2];
+    FILE *out;
+    pid_t parent;
+
+    is_int(pipe(ends), 0, "a pipe");
+    out = fdopen(ends[0], "r");
+    snprintf(script, sizeof script,
+             "trap 'echo cleaned up >&%d; exit' TERM; echo ready >&%d; while :; do sleep 0.1; done",
+             ends[1], ends[1]);
+    parent = fork();
+    if (parent == 0) {
+        run_script(script, NULL, SOON_S, NULL, NULL);
+        _exit(0);
+    }
+    close(ends[1]);
+    is_str(fgets(said, sizeof said, out) ? said : "", "ready\n", "a program runs");
+    kill(parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+    is_str(fgets(said, sizeof said, out) ? said : "", "cleaned up\n",
+           "... and can clean up when muster is killed");
+    fclose(out);
+}
+
 static bool was_read_meanwhile; /* of the outer program, when the inner one had ended */
 
 static void find_last_line(const char *line, bool is_error, void *context)
@@ -370,5 +397,6 @@ int main(void)
     runs_as_the_user();
     reads_while_another_runs();
     dies_with_muster();
+    can_clean_up_after_muster();
     return tap_done();
 }
