@@ -26,6 +26,11 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 #define DATABASE_SUSPECT(run, node)                                                                \
     "EXISTS (SELECT 1 FROM records WHERE +records.run = " run " AND records.node = " node          \
     " AND records.test = 'strikes' AND records.verdict = 'warn')"
+/* SQL: the fault code of the run's conclusion about the node; NULL if it passed. row: the alias. */
+#define DATABASE_CODE(row)                                                                         \
+    "CASE WHEN " row ".verdict <> 'pass' THEN (SELECT code FROM records WHERE +records.run = " row \
+    ".run AND records.node = " row ".node AND records.suite = 'certify'"                           \
+    " AND records.test = 'certify') END"
 /* SQL: whether the row of nodes, joined with runs, is a failure that ends older certificates, by a
  * run DATABASE_OF_CLUSTER. A suspect keeps its certificate, a dry run changes nothing, and a node
  * that Slurm had taken out of service (test slurm.state) was not tested. row: the alias. */

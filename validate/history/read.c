@@ -10,10 +10,7 @@
  */
 #define NODE_COLUMNS(until)                                                                        \
     "SELECT run, node, time, level, verdict, test, part, message, " until ", rail_mbps,"           \
-    " verdict = 'fail' AND " DATABASE_MINE_SUSPECT                                                 \
-    ", CASE WHEN verdict <> 'pass' THEN (SELECT code FROM records WHERE +records.run = mine.run"   \
-    " AND records.node = mine.node AND records.suite = 'certify'"                                  \
-    " AND records.test = 'certify') END, fingerprint = 0"
+    " verdict = 'fail' AND " DATABASE_MINE_SUSPECT ", " DATABASE_CODE("mine") ", fingerprint = 0"
 
 #define COLUMNS_THEN NODE_COLUMNS("certified_until")
 #define COLUMNS_NOW NODE_COLUMNS(DATABASE_MINE_CERTIFIED)

@@ -56,6 +56,7 @@ static int take_node(sqlite3_stmt *row, struct records *records)
     record.verdict = database_verdict(row, 3);
     record.part = text_at(row, 4);
     record.message = text_at(row, 5);
+    record_set_code(&record, text_at(row, 7));
     if (records_add(records, &record) != 0)
         return -1;
     if (!until || !strptime(until, "%Y-%m-%d %H:%M", &day))
@@ -107,7 +108,7 @@ int recall_run(const char *path, const char *wanted, struct records *records, st
                   run.run, take_record, records, err) != 0)
         return -1;
     return rows_take(path,
-                     "SELECT run, time, node, verdict, part, message, certified_until FROM nodes"
-                     " WHERE run = ?1 ORDER BY node",
+                     "SELECT run, time, node, verdict, part, message, certified_until,"
+                     " " DATABASE_CODE("nodes") " FROM nodes WHERE run = ?1 ORDER BY node",
                      run.run, take_node, records, err);
 }

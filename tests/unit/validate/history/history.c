@@ -434,8 +434,8 @@ static void test_pairs(void)
     records_clear(&records);
 }
 
-/* Returns the code of a run's first record of net.interfaces. */
-static enum fault_code recalled_code(const char *path, const char *run)
+/* Returns the code of a run's first record of the test. */
+static enum fault_code recalled_code(const char *path, const char *run, const char *test)
 {
     struct records records = {0};
     enum fault_code code = FAULT_NONE;
@@ -445,7 +445,7 @@ static enum fault_code recalled_code(const char *path, const char *run)
     for (size_t i = 0; i < records.count && code == FAULT_NONE; i++) {
         const struct record *record = RECORD_AT(&records, i);
 
-        if (strcmp(record->test, "net.interfaces") == 0)
+        if (strcmp(record->test, test) == 0)
             code = record_code(record);
     }
     records_clear(&records);
@@ -458,11 +458,16 @@ static void test_codes(void)
     struct records records = {0};
     struct record record = RECORD(.suite = "check", .test = "net.interfaces", .node = "n1",
                                   .verdict = VERDICT_FAIL, .code = FAULT_LINK_DOWN);
+    const struct history_node node = {.node = "n1", .verdict = VERDICT_FAIL};
 
     records_add(&records, &record);
-    is_int(history_add(path, &(struct history_run){.run = "r"}, NULL, 0, &records, 0, &err), 0,
+    record.suite = record.test = "certify";
+    records_add(&records, &record);
+    is_int(history_add(path, &(struct history_run){.run = "r"}, &node, 1, &records, 0, &err), 0,
            "a run with a code is added (%s)", err.text);
-    is_int(recalled_code(path, "r"), FAULT_LINK_DOWN, "... and read back with the code");
+    is_int(recalled_code(path, "r", "net.interfaces"), FAULT_LINK_DOWN,
+           "... and read back with the code");
+    is_int(recalled_code(path, "r", "certify"), FAULT_LINK_DOWN, "... of the conclusion as well");
     records_clear(&records);
 }
 
