@@ -41,6 +41,7 @@ int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure)
             return -1;
     }
     *is_sure = 2 * most > ranks;
+    common = *is_sure ? common : 0;
     for (int rank = 0; rank < ranks; rank++)
         if (values[rank] != values[common])
             return rank;

@@ -11,8 +11,9 @@
 
 struct verify;
 
-/* Returns the first rank whose value is not the most common one, or -1 if all are equal. Sets
- * *is_sure to false if no value has a majority. values: [ranks]. Pure. */
+/* Returns the first rank whose value is not that of the majority, or -1 if all are equal. If no
+ * value has a majority sets *is_sure to false, and returns the first rank whose value is not rank
+ * 0's. values: [ranks]. Pure. */
 int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure);
 
 /* Sets err to the rank of the communicator that differs: "rank 2 on n3: WHAT differs from most of

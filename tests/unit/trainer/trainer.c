@@ -10,6 +10,7 @@
 #include "tests/unit/tap.h"
 #include "trainer/battery/test_case.h"
 #include "trainer/model/parameters.h"
+#include "trainer/parallel/verify.h"
 #include "trainer/training.h"
 
 /* Compares the model with losses and gradient norms of another project's GPT-2 in double precision,
@@ -314,8 +315,32 @@ static void stalled_ranks_are_not_judged(void)
     is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... nor is a rank that is not slower");
 }
 
+/* Two ranks are named where it is not known which is wrong: they must differ. */
+static void odd_ranks_are_found(void)
+{
+    static const struct {
+        uint64_t values[6];
+        int ranks, odd;
+        bool is_sure;
+    } cases[] = {
+        {{7, 7, 7}, 3, -1, false},         {{7, 7, 5}, 3, 2, true},
+        {{5, 7, 7}, 3, 0, true},           {{5, 7}, 2, 1, false},
+        {{5, 7, 7, 9}, 4, 1, false},       {{5, 7, 5, 7}, 4, 1, false},
+        {{5, 5, 7, 7, 7, 9}, 6, 2, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is_sure = false;
+
+        is_int(verify_odd_one(cases[i].values, cases[i].ranks, &is_sure), cases[i].odd,
+               "values %zu of %d ranks: which rank differs", i, cases[i].ranks);
+        is_int(is_sure, cases[i].is_sure, "... and whether it is the one that is wrong");
+    }
+}
+
 int main(void)
 {
+    odd_ranks_are_found();
     stalled_ranks_are_not_judged();
     for (size_t i = 0; i < sizeof references / sizeof *references; i++)
         follows_reference(&references[i]);
