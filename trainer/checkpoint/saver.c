@@ -219,6 +219,16 @@ void saver_resume_from(struct saver *saver, long step)
     saver->since = step;
 }
 
+/* Makes rank 0's result that of all ranks. reason: rank 0's, unless rv is 0. */
+static int share_result(const struct saver *saver, int rv, struct error *reason, struct error *err)
+{
+    comm_broadcast(saver->comm, &rv, sizeof rv);
+    if (rv == 0)
+        return 0;
+    comm_broadcast(saver->comm, reason->text, sizeof reason->text);
+    return error_set(err, "checkpoint of step %ld: %s", saver->step, reason->text);
+}
+
 int saver_begin(struct saver *saver, long step, struct error *err)
 {
     int begun = 0;
@@ -228,9 +238,8 @@ int saver_begin(struct saver *saver, long step, struct error *err)
         start(saver, begin_checkpoint);
         begun = join(saver);
     }
-    comm_broadcast(saver->comm, &begun, sizeof begun);
-    if (begun != 0)
-        return error_set(err, "checkpoint of step %ld: %s", step, saver->err.text);
+    if (share_result(saver, begun, &saver->err, err) != 0)
+        return -1;
     copy_state(saver);
     saver->is_begun = true;
     start(saver, write_copy);
@@ -306,12 +315,9 @@ int saver_finish(struct saver *saver, struct error *err)
     comm_all_gather(saver->comm, own, count * sizeof *own, ranges);
     if (comm_rank_info(saver->comm).rank == 0)
         rv = commit(saver, results, ranges, &wrong);
-    comm_broadcast(saver->comm, &rv, sizeof rv);
     free(results);
     free(ranges);
-    if (rv != 0)
-        error_set(err, "checkpoint of step %ld: %s", saver->step, wrong.text);
-    return rv;
+    return share_result(saver, rv, &wrong, err);
 }
 
 void saver_destroy(struct saver *saver)

@@ -29,14 +29,14 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
 void saver_resume_from(struct saver *saver, long step);
 
 /* Copies the state and begins to write it; the checkpoint before must be finished. Collective.
- * Returns 0, or -1 with err if it could not be begun; only rank 0's err has the reason. */
+ * Returns 0, or -1 with err on all ranks "checkpoint of step N: ..." if it could not be begun. */
 int saver_begin(struct saver *saver, long step, struct error *err);
 
 /* Whether this rank is still writing. Not collective. */
 bool saver_is_writing(const struct saver *saver);
 
 /* Waits for all ranks' shards of the checkpoint that was begun, if any, and commits it. Collective.
- * Returns 0, or -1 with err "checkpoint of step N: ...". Ends the job if memory is out. */
+ * Returns 0, or -1 with err on all ranks, likewise. Ends the job if memory is out. */
 int saver_finish(struct saver *saver, struct error *err);
 
 /* A checkpoint that was begun and not finished stays unfinished. Not collective. */
