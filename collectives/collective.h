@@ -112,7 +112,7 @@ const struct algorithm *collective_algorithm(struct collective *collective,
 
 /* Counters since collective_create(), for tests and summaries. */
 struct collective_statistics {
-    unsigned long long calls, messages_sent, bytes_sent, bytes_reduced;
+    unsigned long long calls, bytes_sent;
     unsigned long long allocations; /* of plans, requests and scratch */
 };
 void collective_statistics(struct collective *collective, struct collective_statistics *statistics);

@@ -33,15 +33,6 @@ static void unlock(const struct collective *collective)
         pthread_mutex_unlock(&engine.lock);
 }
 
-static void count(const struct collective_request *ended)
-{
-    struct collective_statistics *statistics = &ended->collective->statistics;
-
-    statistics->messages_sent += ended->messages_sent;
-    statistics->bytes_sent += ended->bytes_sent;
-    statistics->bytes_reduced += ended->bytes_reduced;
-}
-
 static void retire(struct collective_request *ended)
 {
     struct collective_request **link = &engine.active;
@@ -50,7 +41,7 @@ static void retire(struct collective_request *ended)
         link = &(*link)->next;
     *link = ended->next;
     ended->next = NULL;
-    count(ended);
+    ended->collective->statistics.bytes_sent += ended->bytes_sent;
     if (!ended->has_failed) /* else finish() does */
         request_release_scratch(ended);
 }
@@ -253,7 +244,7 @@ int collective_run(struct collective *collective, const struct collective_call *
         if (!engine.active)
             run_move(request, true);
         if (run_has_ended(request)) {
-            count(request);
+            collective->statistics.bytes_sent += request->bytes_sent;
             status = finish(&request, err);
         } else {
             activate(request);

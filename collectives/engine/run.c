@@ -34,7 +34,7 @@ void run_begin(struct collective_request *run)
     run->left = plan->step_count;
     run->has_failed = false;
     run->has_entered = false;
-    run->messages_sent = run->bytes_sent = run->bytes_reduced = 0;
+    run->bytes_sent = 0;
 }
 
 static bool fail(struct collective_request *run, const char *what, int peer, int code)
@@ -145,7 +145,6 @@ static bool begin_messages(struct collective_request *run, enum plan_stream stre
         if (stream == PLAN_SENDS) {
             code = PMPI_Isend(at(run, step->left), bytes, MPI_BYTE, step->peer, run->tag, run->comm,
                               &run->requests[slot]);
-            run->messages_sent++;
             run->bytes_sent += (unsigned)bytes;
         } else {
             code = PMPI_Irecv(at(run, step->out), bytes, MPI_BYTE, step->peer, run->tag, run->comm,
@@ -236,7 +235,6 @@ static void compute(struct collective_request *run, const struct plan_step *step
 {
     if (step->action == PLAN_REDUCE) {
         reduce(run, step);
-        run->bytes_reduced += step->count * run->cached->shape.element_bytes;
     } else if (step->action == PLAN_ENCODE) {
         run->filled[step->out.offset] =
             wire_encode(run->cached->shape.wire, run->type, at(run, step->left), step->count,

@@ -36,7 +36,7 @@ struct collective_request {
     bool has_failed;
     struct error err;
 
-    unsigned long long messages_sent, bytes_sent, bytes_reduced;
+    unsigned long long bytes_sent;
 
     struct collective_request *next; /* of a list */
 };
