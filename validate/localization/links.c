@@ -457,9 +457,8 @@ static int find_leaves(double peers_share, struct links *links)
         groups += ++sizes[parents[i]] == 2;
     }
     links->has_found_leaves = groups > 1;
-    if (groups > 1) {
+    if (groups > 1)
         is_done = number_leaves(links, parents, links->node_count, NULL) == 0;
-    }
     free(parents);
     free(sizes);
     return is_done ? 0 : -1;

@@ -184,7 +184,6 @@ int localization_run(struct localization *localization)
         before = evidence;
         status = evidence_collect(localization, &before, &evidence);
     }
-    evidence.is_retested = localization->retests != SIZE_MAX;
     if (status == 0)
         status = losses_read(localization);
     if (status == 0)

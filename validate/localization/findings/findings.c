@@ -4,12 +4,14 @@
 #include "validate/localization/findings/builder.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/text.h"
 #include "lib/constants/links_constants.h"
+#include "validate/localization/localization.h"
 
 struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
                             enum verdict verdict)
@@ -119,7 +121,8 @@ static void report_suspicion(struct findings_builder *builder, const struct susp
     };
     const struct part *part = &item->part;
     bool is_node = part_is_of_node(part), is_cleared = false, is_sure = suspicion_is_sure(item);
-    bool is_retested = builder->evidence->is_retested, is_confirmed = true;
+    /* else no part fails */
+    bool is_retested = builder->evidence->localization->retests != SIZE_MAX, is_confirmed = true;
     double peers = evidence_peers_mbps(builder, part->rail);
     struct finding *finding;
     char why[256] = "it could not be measured again";

@@ -74,7 +74,6 @@ struct evidence {
     /* parts between nodes that lose packets: samples may be low because of it */
     struct part *lossy;
     size_t lossy_count;
-    bool is_retested; /* else no part fails */
     const struct localization *localization;
 };
 
