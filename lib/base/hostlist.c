@@ -282,6 +282,20 @@ char *hostlist_fold(const struct hostlist *list)
     return fold(list, true);
 }
 
+int hostlist_expand_once(const char *text, struct hostlist *list, struct error *err)
+{
+    char *folded;
+    int rv = hostlist_expand(text, list, err);
+
+    if (rv != 0)
+        return rv;
+    folded = hostlist_fold(list);
+    hostlist_clear(list);
+    rv = folded ? hostlist_expand(folded, list, err) : error_set(err, "out of memory");
+    free(folded);
+    return rv;
+}
+
 struct hostlist_text hostlist_text(const struct hostlist *list)
 {
     char *folded = hostlist_fold(list);

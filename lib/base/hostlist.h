@@ -20,6 +20,8 @@ enum { HOSTLIST_MAX = 65536 }; /* more names than this in one list is an error *
  * is an empty list. Returns 0, or -1 with err (unbalanced bracket, empty or reversed range, more
  * than HOSTLIST_MAX names, no memory) and an empty list. */
 int hostlist_expand(const char *text, struct hostlist *list, struct error *err);
+/* The same without duplicates, sorted as hostlist_fold() does. */
+int hostlist_expand_once(const char *text, struct hostlist *list, struct error *err);
 void hostlist_clear(struct hostlist *list);
 
 bool hostlist_contains(const struct hostlist *list, const char *name);

@@ -70,22 +70,6 @@ static int nodes_copy(const struct hostlist *from, struct hostlist *nodes, struc
                : error_set(err, "out of memory for %zu nodes", from->count);
 }
 
-/* Expands text to nodes, each listed once. */
-static int nodes_named(const char *text, struct hostlist *nodes, struct error *err)
-{
-    char *folded;
-    int rv = hostlist_expand(text, nodes, err);
-
-    if (rv != 0)
-        return rv;
-    folded = hostlist_fold(nodes);
-    hostlist_clear(nodes);
-    rv = folded ? hostlist_expand(folded, nodes, err)
-                : error_set(err, "out of memory for the nodes of -w");
-    free(folded);
-    return rv;
-}
-
 /* Finds the nodes of the campaign: those of -w or -p, else those of its earlier runs, else all.
  * Returns 0, or -1 with err. */
 static int nodes_find(const struct campaign_session *session, const struct cluster *cluster,
@@ -95,7 +79,7 @@ static int nodes_find(const struct campaign_session *session, const struct clust
     const struct cluster_partition *partition = NULL;
 
     if (options->campaign_nodes) {
-        if (nodes_named(options->campaign_nodes, nodes, err) != 0)
+        if (hostlist_expand_once(options->campaign_nodes, nodes, err) != 0)
             return -1;
         if (cluster_unknown_node(cluster, nodes, err)) {
             session->base->is_misused = true;

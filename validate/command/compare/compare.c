@@ -334,7 +334,7 @@ static int nodes_find(struct compare *compare)
     for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
         hostlist_append(&compare->named, compare->cluster.nodes[i].name);
     if (compare->options.nodes &&
-        (hostlist_expand(compare->options.nodes, &compare->named, &err) != 0 ||
+        (hostlist_expand_once(compare->options.nodes, &compare->named, &err) != 0 ||
          cluster_unknown_node(&compare->cluster, &compare->named, &err)))
         return command_misuse("muster compare", "%s", err.text);
     return COMMAND_PASS;

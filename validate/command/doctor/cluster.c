@@ -140,7 +140,7 @@ static int nodes_choose(const struct cluster *cluster, const char *list,
                         struct cluster_node **nodes, struct error *err)
 {
     struct hostlist names = {0};
-    int count = 0, rv = list ? hostlist_expand(list, &names, err) : 0;
+    int count = 0, rv = list ? hostlist_expand_once(list, &names, err) : 0;
 
     for (size_t i = 0; !list && i < cluster->partition_count; i++)
         if (cluster->partitions[i].is_default)

@@ -16,6 +16,7 @@
 
 static char conf[] = "/tmp/muster-compare-XXXXXX"; /* empty */
 static bool is_silent;                             /* n4 does not even print an error */
+static size_t asked;                               /* nodes of the last step */
 
 static void print_fact(const struct process *process, int task, const char *node,
                        const char *metric)
@@ -35,6 +36,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
                        struct process_result *result, struct error *err)
 {
     *result = (struct process_result){.end = PROCESS_EXITED};
+    asked = nodes->count;
     if (nodes->count == MADE_NODES) {
         watching->on_line("srun: error: a job took n2", true, watching->context);
         return 0;
@@ -49,27 +51,30 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     return 0;
 }
 
-/* Returns what muster compare prints on standard error. */
-static const char *compare_stderr(void)
+/* Returns what muster compare prints on standard error. nodes: -w; "": not given. */
+static const char *compare_stderr(const char *nodes)
 {
-    static char name[] = "compare", option[] = "-c";
-    char *words[] = {name, option, conf, NULL};
+    static char name[] = "compare", option[] = "-c", nodes_option[] = "-w";
+    char list[64], *words[] = {name, option, conf, nodes_option, list, NULL};
 
+    snprintf(list, sizeof list, "%s", nodes);
     capture_begin();
-    command_compare(3, words);
+    command_compare(*nodes ? 5 : 3, words);
     return capture_end(2);
 }
 
 int main(void)
 {
     close(mkstemp(conf));
-    is_str(compare_stderr(),
+    is_str(compare_stderr(""),
            "muster compare: n4: not compared, muster check did not complete: muster check: out of "
            "memory\n",
            "a node whose check does not complete is named, with its error");
     is_silent = true;
-    is_str(compare_stderr(), "muster compare: n4: not compared, muster check did not complete\n",
+    is_str(compare_stderr(""), "muster compare: n4: not compared, muster check did not complete\n",
            "an error of an earlier step is not given as the reason");
+    is_str(compare_stderr("n1,n[1-2]"), "", "a node that is named twice");
+    is_int((long long)asked, 2, "... is asked once");
     unlink(conf);
     return tap_done();
 }

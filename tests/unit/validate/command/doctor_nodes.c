@@ -76,6 +76,7 @@ static void queries_each_node_in_its_partition(void)
 {
     static const char answered[] = "pass a job ran and reported its findings";
     struct findings findings = {0};
+    size_t count;
 
     doctor_cluster(NULL, &findings);
     is_str(partitions, "lab ", "one job asks all nodes of a partition");
@@ -94,6 +95,13 @@ static void queries_each_node_in_its_partition(void)
            "unknown a job on it reported nothing: Slurm would preempt a job there",
            "a node where no job starts is unknown, with the reason");
     is_str(found_of(&findings, "n3", "answer"), answered, "... and the other nodes report");
+    doctor_clear(&findings);
+    busy_node = "";
+    doctor_cluster("n[2-3]", &findings);
+    count = findings.count;
+    doctor_clear(&findings);
+    doctor_cluster("n2,n[2-3]", &findings);
+    is_int((long long)findings.count, (long long)count, "a node that is named twice is asked once");
     doctor_clear(&findings);
 }
 
