@@ -58,16 +58,17 @@ ok 'runs are followed' within 60 follows 6
 exec 4>&-
 ok '... three of the ended ones stay open' within 60 follows 4
 
-"$muster" top -r "$dir" >"$dir/said" 2>&1 3>&- &
+(trap '' HUP && exec "$muster" top -r "$dir") >"$dir/said" 2>&1 3>&- & # as below nohup
 looking=$!
 holders+=("$looking")
 within 60 grep -q 'n3  fail' "$dir/said"
+kill -HUP "$looking"
 printf 'xt":"written in two parts"}\n' >>"$live/r1"
 exec 3>&-
 wait "$looking"
 is $? 0 'without a terminal it ends with the run'
 is "$(grep -vc '^  reach' "$dir/said") $(tail -n 1 "$dir/said")" '3 written in two parts' \
-    '... with a line for each event, until the last'
+    '... with a line for each event, until the last, although its terminal is gone'
 text=$("$muster" top --json --once 2>&1)
 is "$? $text" '2 muster top: --json and --once are mutually exclusive
 muster top --help lists the options' '--json and --once together are a usage error'

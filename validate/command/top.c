@@ -15,6 +15,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/base/signals.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
 #include "validate/command/command.h"
@@ -352,7 +353,6 @@ int command_top(int argc, char **argv)
 {
     struct options options = {0};
     struct top top = {.options = &options};
-    struct sigaction action = {.sa_handler = on_signal};
     int status = command_options(&set, argc, argv, &options), rv;
 
     if (status >= 0)
@@ -365,9 +365,7 @@ int command_top(int argc, char **argv)
              LIVE_DIRECTORY);
     top.is_terminal = isatty(STDOUT_FILENO) && !options.as_json && !options.is_once;
     top.has_colour = table_has_colour(stdout);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    signals_catch(on_signal, 0);
     if (top.is_terminal)
         terminal_begin();
     rv = show_runs(&top);
