@@ -34,6 +34,8 @@ is "$? $(grep -c '^fail\|^unknown' <<<"$output")" '0 0' 'muster doctor finds all
 like "$output" '^pass +user +head,n\[1-4\]: muster, UID ' '... and reports equal results of several hosts in one line'
 like "$output" '^pass +transports +n\[1-4\]: tcp on eth1, tcp on eth2$' '... with the transports of UCX'
 like "$output" '^pass +ports +n\[1-4\]: the next node can be reached$' '... and connections between nodes'
+output=$(lab run "$muster" doctor -w n1,n9 2>&1 </dev/null)
+is "$? $output" '2 muster doctor: no node n9 in this cluster' '... an unknown node is refused'
 address=$(lab on n2 getent ahostsv4 n3 | awk '{ print $1; exit }')
 lab on n2 ip route add prohibit "$address"
 output=$(lab run "$muster" doctor 2>&1 </dev/null)

@@ -158,29 +158,28 @@ static int nodes_choose(const struct cluster *cluster, const char *list,
     return rv == 0 ? count : -1;
 }
 
-void doctor_cluster(const char *list, struct findings *findings)
+int doctor_cluster(const char *list, struct findings *findings, struct error *err)
 {
     struct cluster cluster = {0};
     struct cluster_node **nodes = NULL;
-    struct error err = {""};
     char found[DOCTOR_FOUND];
     int count = -1;
 
     step_clean_environment();
-    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
-        doctor_add(findings, "head", "controller", VERDICT_FAIL, err.text);
+    if (cluster_open(err) != 0 || cluster_load(&cluster, err) != 0) {
+        doctor_add(findings, "head", "controller", VERDICT_FAIL, err->text);
         cluster_clear(&cluster);
-        return;
+        return 0;
     }
     snprintf(found, sizeof found, "it answers: cluster %s, %zu node%s", cluster.name,
              cluster.node_count, text_plural(cluster.node_count));
     doctor_add(findings, "head", "controller", VERDICT_PASS, found);
     nodes = calloc(cluster.node_count + 1, sizeof(*nodes));
     if (nodes)
-        count = nodes_choose(&cluster, list, nodes, &err);
-    if (count < 0) {
-        doctor_add(findings, "head", "answer", VERDICT_UNKNOWN, nodes ? err.text : "no memory");
-    } else {
+        count = nodes_choose(&cluster, list, nodes, err);
+    else
+        error_set(err, "no memory");
+    if (count >= 0) {
         size_t slurmds = findings->count;
 
         slurmds_query(nodes, (size_t)count, findings);
@@ -190,4 +189,5 @@ void doctor_cluster(const char *list, struct findings *findings)
     }
     free(nodes);
     cluster_clear(&cluster);
+    return count < 0 ? -1 : 0;
 }

@@ -71,6 +71,22 @@ static const char *named_configuration(const struct options *options)
     return named && *named ? named : NULL;
 }
 
+/* Returns the exit status. */
+static int report(const char *name, const struct options *options, const struct doctor_site *site,
+                  struct findings *findings)
+{
+    struct error err;
+
+    doctor_compare(findings);
+    for (size_t i = 0; options->as_json && i < findings->count; i++)
+        doctor_give(stdout, &findings->items[i]);
+    if (!options->as_json)
+        doctor_print(stdout, findings, table_has_colour(stdout));
+    if (options->bundle && doctor_bundle(options->bundle, site, findings, &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, name, "%s", err.text);
+    return status_of(findings);
+}
+
 static int doctor(const char *name, const struct options *options,
                   const struct node_view *node_view)
 {
@@ -95,16 +111,11 @@ static int doctor(const char *name, const struct options *options,
                 : *node           ? node
                                   : "here",
                 !options->is_here, &findings);
-    if (!options->is_here)
-        doctor_cluster(options->nodes, &findings);
-    doctor_compare(&findings);
-    status = status_of(&findings);
-    for (size_t i = 0; options->as_json && i < findings.count; i++)
-        doctor_give(stdout, &findings.items[i]);
-    if (!options->as_json)
-        doctor_print(stdout, &findings, table_has_colour(stdout));
-    if (options->bundle && doctor_bundle(options->bundle, &site, &findings, &err) != 0)
-        status = command_failed(COMMAND_UNKNOWN, name, "%s", err.text);
+    if (!options->is_here && doctor_cluster(options->nodes, &findings, &err) != 0)
+        status =
+            command_failed(options->nodes ? COMMAND_USAGE : COMMAND_UNKNOWN, name, "%s", err.text);
+    else
+        status = report(name, options, &site, &findings);
     doctor_clear(&findings);
     slurm_lines_clear(&site.slurm);
     return status;

@@ -79,8 +79,8 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
 
 /* Queries the controller, each slurmd and, by a small job that shares the nodes, each node of the
  * list for its findings (NULL: the default partition, or all nodes without one). This host needs
- * Slurm's commands. */
-void doctor_cluster(const char *list, struct findings *findings);
+ * Slurm's commands. Returns 0, or -1 with err if the list is wrong or memory is out. */
+int doctor_cluster(const char *list, struct findings *findings, struct error *err);
 
 /* Parses a line that muster doctor --here --json printed on the node. Returns 0, or -1 if it is no
  * such line, or of another host. */

@@ -76,46 +76,51 @@ static void queries_each_node_in_its_partition(void)
 {
     static const char answered[] = "pass a job ran and reported its findings";
     struct findings findings = {0};
+    struct error err;
     size_t count;
 
-    doctor_cluster(NULL, &findings);
+    doctor_cluster(NULL, &findings, &err);
     is_str(partitions, "lab ", "one job asks all nodes of a partition");
     is_int((int)reach_s, DOCTOR_REACH_S, "... after their slurmd, which has some time to answer");
     is_str(found_of(&findings, "n4", "answer"), answered, "... which report");
     doctor_clear(&findings);
     made_is_divided = true;
     partitions[0] = '\0';
-    doctor_cluster(NULL, &findings);
+    doctor_cluster(NULL, &findings, &err);
     is_str(partitions, "lab other ", "without a default partition each partition is asked");
     is_str(found_of(&findings, "n4", "answer"), answered, "... for its nodes");
     doctor_clear(&findings);
     busy_node = "n2";
-    doctor_cluster("n[2-4]", &findings);
+    doctor_cluster("n[2-4]", &findings, &err);
     is_str(found_of(&findings, "n2", "answer"),
            "unknown a job on it reported nothing: Slurm would preempt a job there",
            "a node where no job starts is unknown, with the reason");
     is_str(found_of(&findings, "n3", "answer"), answered, "... and the other nodes report");
     doctor_clear(&findings);
     busy_node = "";
-    doctor_cluster("n[2-3]", &findings);
+    doctor_cluster("n[2-3]", &findings, &err);
     count = findings.count;
     doctor_clear(&findings);
-    doctor_cluster("n2,n[2-3]", &findings);
+    doctor_cluster("n2,n[2-3]", &findings, &err);
     is_int((long long)findings.count, (long long)count, "a node that is named twice is asked once");
+    doctor_clear(&findings);
+    is_int(doctor_cluster("n[1-9]", &findings, &err), -1, "unknown nodes are refused");
+    has_str(err.text, "no node n5", "... with a name");
     doctor_clear(&findings);
 }
 
 static void warns_of_an_extra_that_is_no_json(void)
 {
     struct findings findings = {0};
+    struct error err;
 
     made_extra = "{\"rack\":7}";
-    doctor_cluster("n1", &findings);
+    doctor_cluster("n1", &findings, &err);
     is_str(found_of(&findings, "n1", "extra"), "none",
            "an Extra that is a JSON object has no finding");
     doctor_clear(&findings);
     made_extra = "rack 7";
-    doctor_cluster("n1", &findings);
+    doctor_cluster("n1", &findings, &err);
     is_str(found_of(&findings, "n1", "extra"),
            "warn Extra is not a JSON object: its faults and certificate are not published, and its "
            "gate gets no permission to refuse jobs",
