@@ -43,17 +43,17 @@ static int broadcast(MPI_Comm comm, void *data, int count, MPI_Datatype type, st
     return collective_agree(comm, is_done ? 0 : error_set(err, "MPI_Bcast failed"), err);
 }
 
-/* Broadcasts a text of rank 0; NULL counts as "". Returns a malloc'd copy, or NULL with err, at all
- * ranks alike. */
+/* Broadcasts a text of rank 0, where NULL means that it had no memory for it. Returns a malloc'd
+ * copy, or NULL with err, at all ranks alike. */
 static char *share_text(MPI_Comm comm, int rank, const char *text, struct error *err)
 {
-    int length = rank == 0 && text != NULL ? (int)strlen(text) : 0;
+    int length = rank == 0 && text != NULL ? (int)strlen(text) : -1;
     char *copy;
 
     if (broadcast(comm, &length, 1, MPI_INT, err) < 0)
         return NULL;
-    copy = calloc(1, (size_t)length + 1);
-    if (copy != NULL && rank == 0 && length > 0)
+    copy = length >= 0 ? calloc(1, (size_t)length + 1) : NULL;
+    if (copy != NULL && rank == 0)
         memcpy(copy, text, (size_t)length);
     if (collective_agree(comm, copy != NULL ? 0 : error_set(err, "out of memory"), err) == 0 &&
         broadcast(comm, copy, length, MPI_CHAR, err) == 0)
@@ -328,7 +328,7 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
     if (status == 0) {
         tuned->with_mpi = options->with_mpi;
         tuned->keeps_order = options->keeps_order;
-        tuned->force = share_text(comm, rank, options->force, err);
+        tuned->force = share_text(comm, rank, options->force != NULL ? options->force : "", err);
         status = tuned->force != NULL ? chooser_force(NULL, tuned->force, err) : -1;
         status = collective_agree(comm, status, err);
     }

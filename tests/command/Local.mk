@@ -229,6 +229,6 @@ tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
 tests_command_collectives_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=reallocarray \
 	-Wl,--wrap=getloadavg,--wrap=PMPI_Allgather,--wrap=PMPI_Allreduce,--wrap=PMPI_Bcast,--wrap=PMPI_Gather \
-	-Wl,--wrap=process_vm_readv
+	-Wl,--wrap=process_vm_readv,--wrap=machine_write
 tests_command_collectives_LDADD = $(libmustercollmpi) $(MPI_LIBS)
 endif

@@ -631,6 +631,28 @@ static void test_calls(const struct tuned_options *options)
     check(is_right, "figures are read", "or an error is returned, whichever call of MPI fails");
 }
 
+static bool has_no_text;
+
+char *__real_machine_write(const struct machine *machine);
+char *__wrap_machine_write(const struct machine *machine);
+char *__wrap_machine_write(const struct machine *machine)
+{
+    return has_no_text ? NULL : __real_machine_write(machine);
+}
+
+/* Rank 0, which gives its figures to all ranks, has no memory for their text: none goes on without
+ * figures. */
+static void test_figures_without_text(const struct tuned_options *options)
+{
+    struct error err = {""};
+    int status;
+
+    has_no_text = true;
+    status = make_tuned(options, &err);
+    has_no_text = false;
+    check(status < 0 && *err.text, "an error is returned", "if rank 0 cannot share its figures");
+}
+
 struct measured {
     struct layout *layout;
     struct machine machine; /* without benchmarks */
@@ -696,6 +718,7 @@ static void test_memory(void)
         MPI_Abort(MPI_COMM_WORLD, 1);
     fail_each("figures without memory", make_tuned, &options, false);
     test_calls(&options);
+    test_figures_without_text(&options);
     fail_each("chosen collectives without memory", make_tuned_comm, tuned, false);
     tuned_destroy(tuned);
     measured.layout = layout_find(MPI_COMM_WORLD, &err);
