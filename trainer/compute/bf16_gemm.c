@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
 #include "trainer/compute/bf16_pack.h"
+#include "trainer/compute/cpu.h"
 
 /* oneDNN makes a kernel for each kind of product. A thread keeps those that it has used: a step has
  * some dozens of kinds. */
@@ -22,11 +24,9 @@ struct kernel {
 
 struct kernels {
     struct kernel *kernels;
-    int count, capacity;
+    size_t count;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    void *scratch;
-    size_t scratch_bytes;
 };
 
 static void check(dnnl_status_t status, const struct bf16_gemm *gemm, const char *what)
@@ -188,45 +188,23 @@ static void start(struct kernels *kernels, const struct bf16_gemm *gemm)
           "cannot create a stream");
 }
 
-static void grow(struct kernels *kernels, const struct bf16_gemm *gemm)
-{
-    int capacity = kernels->capacity ? 2 * kernels->capacity : 64;
-    struct kernel *grown = realloc(kernels->kernels, (size_t)capacity * sizeof *grown);
-
-    check(grown ? dnnl_success : dnnl_out_of_memory, gemm, "cannot allocate the kernel list");
-    kernels->kernels = grown;
-    kernels->capacity = capacity;
-}
-
-static void grow_scratch(struct kernels *kernels, size_t size_bytes, const struct bf16_gemm *gemm)
-{
-    if (size_bytes <= kernels->scratch_bytes)
-        return;
-    free(kernels->scratch);
-    kernels->scratch_bytes = (size_bytes + 4095) / 4096 * 4096;
-    kernels->scratch = aligned_alloc(4096, kernels->scratch_bytes);
-    check(kernels->scratch ? dnnl_success : dnnl_out_of_memory, gemm,
-          "cannot allocate scratch memory");
-}
-
 static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm *gemm)
 {
     struct kernel *kernel;
     int threads = omp_get_max_threads();
 
-    for (int i = 0; i < kernels->count; i++)
+    for (size_t i = 0; i < kernels->count; i++)
         if (is_of_kind(gemm, &kernels->kernels[i].kind))
             return &kernels->kernels[i];
     if (!kernels->engine)
         start(kernels, gemm);
-    if (kernels->count == kernels->capacity)
-        grow(kernels, gemm);
+    check(GROW(kernels->kernels, kernels->count) ? dnnl_success : dnnl_out_of_memory, gemm,
+          "cannot allocate the kernel list");
     kernel = &kernels->kernels[kernels->count];
     /* for one thread: the library cuts a product by the number of threads that is set here */
     omp_set_num_threads(1);
     kernel_make(gemm, kernels->engine, kernel);
     omp_set_num_threads(threads);
-    grow_scratch(kernels, kernel->scratch_bytes, gemm);
     kernels->count++;
     return kernel;
 }
@@ -301,7 +279,8 @@ void bf16_gemm(const struct bf16_gemm *gemm)
     dnnl_memory_set_data_handle(kernel->a, writable(gemm->a));
     dnnl_memory_set_data_handle(kernel->b, writable(gemm->b));
     dnnl_memory_set_data_handle(kernel->c, gemm->c);
-    dnnl_memory_set_data_handle(kernel->scratch, kernels.scratch);
+    dnnl_memory_set_data_handle(kernel->scratch,
+                                cpu_scratch(CPU_SCRATCH_LIBRARY, kernel->scratch_bytes));
     check(dnnl_primitive_execute(kernel->primitive, kernels.stream, 4, arguments), gemm,
           "computation failed");
     if (gemm->out)

@@ -39,8 +39,9 @@ CPU_FUNCTIONS(COMPUTE_DECLARE)
  * would cost more than the work. Invalidates what it returned before for the same kind. Ends the
  * program if memory is out. */
 enum cpu_scratch {
-    CPU_SCRATCH_OWN,    /* for a thread's part of the work */
-    CPU_SCRATCH_SHARED, /* for what all threads read */
+    CPU_SCRATCH_OWN,     /* for a thread's part of the work */
+    CPU_SCRATCH_SHARED,  /* for what all threads read */
+    CPU_SCRATCH_LIBRARY, /* for a library's product, which runs on one thread */
     CPU_SCRATCH_KINDS
 };
 void *cpu_scratch(enum cpu_scratch which, size_t size_bytes);
