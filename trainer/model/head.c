@@ -13,7 +13,7 @@ static bool needs_dlogits(const struct geometry *geometry)
 
 size_t head_size(const struct geometry *geometry)
 {
-    size_t rows = (size_t)geometry->batch * (size_t)geometry->time;
+    size_t rows = row_count(geometry);
     size_t logits = HEAD_ROWS * (size_t)geometry->shape->vocabulary;
 
     return 2 * activations_bytes(geometry, rows * (size_t)geometry->shape->channels) +
@@ -48,7 +48,7 @@ void head_run(const struct geometry *geometry, const activations *in, const int3
               bool is_added, real *dends)
 {
     const struct compute *compute = geometry->compute;
-    int rows = geometry->batch * geometry->time, channels = geometry->shape->channels;
+    int rows = (int)row_count(geometry), channels = geometry->shape->channels;
     size_t wide = (size_t)rows * (size_t)channels;
     char *normed = memory, *dnormed = normed + activations_bytes(geometry, wide);
     char *statistics = dnormed + activations_bytes(geometry, wide);

@@ -7,7 +7,7 @@
 
 size_t row_count(const struct geometry *geometry)
 {
-    return (size_t)geometry->batch * (size_t)geometry->time;
+    return (size_t)geometry->batch * (size_t)geometry->shape->context;
 }
 
 static size_t aligned(size_t size_bytes)
@@ -133,8 +133,8 @@ void layer_forward(const struct geometry *geometry, const struct store *store,
     linear(geometry, store, scratch->normed, AT(parameters, QKVW), channels, 3 * channels,
            saved->qkv);
     compute->add(saved->qkv, NULL, AT(parameters, QKVB), rows, 3 * channels, saved->qkv);
-    compute->attention(saved->qkv, geometry->batch, geometry->time, geometry->shape->heads,
-                       channels, saved->attended, saved->sums);
+    compute->attention(saved->qkv, geometry->batch, geometry->shape->context,
+                       geometry->shape->heads, channels, saved->attended, saved->sums);
     linear(geometry, store, saved->attended, AT(parameters, ATTPROJW), channels, channels,
            saved->middle);
     compute->add(saved->middle, saved->in, AT(parameters, ATTPROJB), rows, channels, saved->middle);
@@ -187,8 +187,8 @@ static void attention_backward(const struct geometry *geometry, const struct sto
                     channels, scratch->narrow, is_added, AT(gradients, ATTPROJW),
                     AT(gradients, ATTPROJB));
     compute->attention_backward(scratch->narrow, saved->qkv, saved->attended, saved->sums,
-                                geometry->batch, geometry->time, geometry->shape->heads, channels,
-                                dqkv);
+                                geometry->batch, geometry->shape->context, geometry->shape->heads,
+                                channels, dqkv);
     store->progress(store->context);
     compute->layernorm(saved->in, AT(parameters, LN1W), AT(parameters, LN1B), rows, channels,
                        scratch->normed, saved->mean1, saved->rstd1);

@@ -9,14 +9,14 @@
 /* One transformer layer, forward and backward: x + attention(norm(x)), then + mlp(norm(.)). Its
  * unit's parameters are arguments; it keeps no state. */
 
-/* What backward needs of forward, for rows = batch x time. The outputs of the norms and of GELU are
- * computed again instead. */
+/* What backward needs of forward, for rows = batch x context. The outputs of the norms and of GELU
+ * are computed again instead. */
 struct saved {
     activations *in;       /* rows x channels */
     real *mean1, *rstd1;   /* rows */
     activations *qkv;      /* rows x 3 channels */
     activations *attended; /* rows x channels */
-    real *sums;            /* batch x heads x time */
+    real *sums;            /* batch x heads x context */
     activations *middle;   /* rows x channels: behind attention */
     real *mean2, *rstd2;   /* rows */
     activations *hidden;   /* rows x 4 channels, before GELU */
@@ -33,10 +33,10 @@ struct scratch {
 struct geometry {
     const struct shape *shape;
     const struct compute *compute;
-    int batch, time; /* time: at most shape->context */
+    int batch; /* sequences of shape->context tokens */
 };
 
-/* Returns batch x time. */
+/* Returns batch x context. */
 size_t row_count(const struct geometry *geometry);
 
 /* Return the bytes of count activations, and of count reals, rounded up so that the next array is

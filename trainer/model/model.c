@@ -176,10 +176,11 @@ static void embed(struct model *model, const struct store *store,
     const real *ends = store->parameters(store->context, 0);
 
     if (microbatch->batch > 0)
-        geometry->compute->embed(
-            microbatch->inputs, ends + shape_tensor_offset(geometry->shape, WTE),
-            ends + shape_tensor_offset(geometry->shape, WPE), microbatch->batch, geometry->time,
-            geometry->shape->channels, model_in(model, microbatch->number));
+        geometry->compute->embed(microbatch->inputs,
+                                 ends + shape_tensor_offset(geometry->shape, WTE),
+                                 ends + shape_tensor_offset(geometry->shape, WPE),
+                                 microbatch->batch, geometry->shape->context,
+                                 geometry->shape->channels, model_in(model, microbatch->number));
     store->release(store->context, 0);
 }
 
@@ -194,8 +195,8 @@ static void embed_backward(struct model *model, const struct store *store,
         clear(model, 0, dends);
     if (microbatch->batch > 0)
         geometry->compute->embed_backward(model_gradient(model, microbatch->number),
-                                          microbatch->inputs, microbatch->batch, geometry->time,
-                                          geometry->shape->channels,
+                                          microbatch->inputs, microbatch->batch,
+                                          geometry->shape->context, geometry->shape->channels,
                                           dends + shape_tensor_offset(geometry->shape, WTE),
                                           dends + shape_tensor_offset(geometry->shape, WPE));
 }
@@ -255,7 +256,7 @@ static double classify(struct model *model, const struct store *store,
                        const struct microbatch *microbatch)
 {
     struct geometry geometry = geometry_of(model, microbatch);
-    int rows = geometry.batch * geometry.time;
+    int rows = (int)row_count(&geometry);
     const real *ends = store->parameters(store->context, 0);
     real *dends = microbatch->trains ? store->gradients(store->context, 0) : NULL;
     double loss = 0;

@@ -34,9 +34,9 @@ activations *model_in(const struct model *model, int microbatch);
 activations *model_out(const struct model *model, int microbatch);
 activations *model_gradient(const struct model *model, int microbatch);
 
-/* The sequences of a walk. The first stage reads inputs, the last one targets: batch x time tokens
- * each. scale: the factor of a row's cross entropy (1 / rows of all ranks and microbatches for
- * their mean). */
+/* The sequences of a walk. The first stage reads inputs, the last one targets: batch x context
+ * tokens each. scale: the factor of a row's cross entropy (1 / rows of all ranks and microbatches
+ * for their mean). */
 struct microbatch {
     int number, batch;
     const int32_t *inputs, *targets;

@@ -27,7 +27,7 @@ void forecast_make(const struct pipeline_options *options, struct forecast *stag
         double parameters = (double)stage_parameters(&stage) * sizeof(real);
         int held = schedule_held(i, placement->stages, options->microbatches);
         struct model_options model = {
-            {shape, options->compute, pipeline_most_rows(options), shape->context}, stage, held};
+            {shape, options->compute, pipeline_most_rows(options)}, stage, held};
         bool has_ends = placement->stages > 1 && stage_has(&stage, 0);
 
         stages[i] = (struct forecast){

@@ -75,9 +75,7 @@ static int allocate(struct pipeline *pipeline, struct error *err)
     const struct pipeline_options *options = &pipeline->options;
     int held = schedule_held(pipeline->stage.number, pipeline->stage.stages, options->microbatches);
     struct model_options model = {
-        {options->shape, options->compute, pipeline_most_rows(options), options->shape->context},
-        pipeline->stage,
-        held};
+        {options->shape, options->compute, pipeline_most_rows(options)}, pipeline->stage, held};
 
     if (pipeline->channel && bytes_of(pipeline, pipeline_most_rows(options)) > CHANNEL_MOST)
         return error_set(err,

@@ -71,8 +71,7 @@ int speed_of_layer(const struct shape *shape, const struct compute *compute, int
                    double *seconds, long *steps, struct error *err)
 {
     /* one from the middle of a model, without ends */
-    struct model_options options = {
-        {shape, compute, sequences, shape->context}, {shape, 1, 3, 0, 1}, 1};
+    struct model_options options = {{shape, compute, sequences}, {shape, 1, 3, 0, 1}, 1};
     size_t size = shape_unit_size(shape, 1);
     size_t wide = (size_t)sequences * (size_t)shape->context * (size_t)shape->channels;
     struct bench bench = {calloc(size, sizeof(real)), calloc(size, sizeof(real)), 0};
