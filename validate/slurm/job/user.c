@@ -4,12 +4,14 @@
 #include "validate/slurm/job/user.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -68,10 +70,21 @@ void user_keep_environment(bool (*is_wanted)(const char *entry))
         environ[kept] = NULL;
 }
 
+static void leave_terminal(void)
+{
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+    if (terminal < 0)
+        return;
+    (void)ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+}
+
 int user_become(const struct user *user)
 {
     const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
 
+    leave_terminal();
     (void)setrlimit(RLIMIT_MEMLOCK, &unlimited); /* a container may not let root do it */
     if (setgroups((size_t)user->group_count, user->groups) != 0 ||
         setresgid(user->gid, user->gid, user->gid) != 0 ||

@@ -30,7 +30,8 @@ void user_keep_environment(bool (*is_wanted)(const char *entry));
 
 /* Makes this process, which is root's and has one thread, that user's for good: groups, both sets
  * of IDs, no capability left, HOME, USER and LOGNAME; of root's environment only what MPI programs
- * can use. Lifts its limit of locked memory before, as srun passes limits on to the tasks. The
+ * can use. Leaves root's terminal, as whoever can open it can type for root (TIOCSTI): call it in a
+ * child. Lifts its limit of locked memory before, as srun passes limits on to the tasks. The
  * parent-death signal (prctl) is cleared by this and must be set again. Returns 0, or -1 with
  * errno: the process must end then. */
 int user_become(const struct user *user);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/slurm/step/process.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +191,45 @@ static void runs_as_the_user(void)
     unsetenv("PATHS");
     unsetenv("UCX_TLS");
     user = NULL;
+}
+
+/* Returns what a program of the user says about the terminal from which muster was started: whoever
+ * can open it can type for root (TIOCSTI). */
+static const char *said_of_terminal(const struct user *wanted)
+{
+    static const char *const answers[] = {"none", "some", "?"};
+    char *const script[] = {(char[]){"sh"}, (char[]){"-c"},
+                            (char[]){"(: <>/dev/tty) 2>/dev/null && echo some || echo none"}, NULL};
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (grantpt(terminal) != 0 || unlockpt(terminal) != 0 || setsid() < 0 ||
+            open(ptsname(terminal), O_RDWR | O_CLOEXEC) < 0)
+            _exit(2);
+        output_text[0] = '\0';
+        process_run(
+            &(struct process){
+                .argv = script, .user = wanted, .deadline_s = 60, .on_line = add_output},
+            &result, NULL);
+        _exit(strcmp(output_text, "none|") == 0 ? 0 : strcmp(output_text, "some|") == 0 ? 1 : 2);
+    }
+    waitpid(child, &status, 0);
+    close(terminal);
+    return answers[WIFEXITED(status) && WEXITSTATUS(status) < 2 ? WEXITSTATUS(status) : 2];
+}
+
+static void gives_up_terminal(void)
+{
+    struct user nobody;
+
+    if (geteuid() != 0 || user_find("nobody", &nobody, NULL) != 0) {
+        tap_skip("a program of another user and root's terminal: not root");
+        return;
+    }
+    fflush(stdout);
+    is_str(said_of_terminal(NULL), "some", "a program of root has the terminal of muster");
+    is_str(said_of_terminal(&nobody), "none", "... one of another user has not");
 }
 
 /* When muster is killed it takes another user's program with it, although a change of user
@@ -396,6 +438,7 @@ int main(void)
     leaves_programs_that_hang();
     runs_as_the_user();
     reads_while_another_runs();
+    gives_up_terminal();
     dies_with_muster();
     can_clean_up_after_muster();
     return tap_done();
