@@ -794,6 +794,36 @@ static void test_limits_of_steps(void)
            "... unless only root's step has it, as another host's limit may apply");
 }
 
+static const char *checked_munge(const char *lines)
+{
+    struct checks checks = {"", "n1", &conf, NULL, NULL, add_record, NULL, .test = "host.munge"};
+    char file[4096];
+
+    put("slurm.conf", lines);
+    snprintf(file, sizeof file, "%s/slurm.conf", root);
+    setenv("SLURM_CONF", file, 1);
+    records_text[0] = '\0';
+    check_munge(&checks);
+    unsetenv("SLURM_CONF");
+    return records_text;
+}
+
+static void test_munge(void)
+{
+    unpack_node("", "n1", "host.munge");
+    if (strstr(checked_munge("AuthInfo=ttl=60,socket=/nowhere/slurms\n"), "cannot open libmunge"))
+        tap_skip("no libmunge");
+    else
+        has_str(records_text, "\"/nowhere/slurms\"", "the munged of AuthInfo is asked");
+    snprintf(conf.munge_socket, sizeof conf.munge_socket, "/nowhere/own");
+    if (strstr(checked_munge("\n"), "cannot open libmunge"))
+        tap_skip("no libmunge");
+    else
+        has_str(records_text, "\"/nowhere/own\"", "... without it that of MungeSocket");
+    is_str(checked_munge("AuthType=auth/slurm\n"), "skip  Slurm authenticates with auth/slurm\n",
+           "... and none if Slurm does not use MUNGE");
+}
+
 /* The expected width and speed of a PCIe link is what both ends support. */
 static void test_slots(void)
 {
@@ -858,6 +888,7 @@ int main(void)
     test_services();
     test_mounts();
     test_remote_drives();
+    test_munge();
     test_taint();
     unpack_node("broken", "x", NULL);
     for (size_t i = 0; i < check_count; i++) {

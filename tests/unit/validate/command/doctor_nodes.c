@@ -158,7 +158,8 @@ int __wrap_seal_make(const char *text, size_t length, char **seal, struct error 
 static void certificates_need_munge(void)
 {
     char path[] = "/tmp/muster-doctor-XXXXXX", found[DOCTOR_FOUND] = "";
-    struct doctor_site site = {.root = ""};
+    const struct conf conf = {.munge_socket = ""};
+    struct doctor_site site = {.root = "", .conf = &conf};
     int fd = mkstemp(path);
 
     dprintf(fd, "AuthType=auth/slurm\n");
