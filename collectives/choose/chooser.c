@@ -331,21 +331,27 @@ void chooser_make_apply(struct choice *choice, const struct plan_shape *shape)
         choice->algorithm = algorithm_default(shape);
 }
 
-struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
-                           enum element_type type)
+struct choice chooser_pick_typical(struct chooser *chooser, const struct plan_shape *shape,
+                                   enum element_type type)
 {
     unsigned number = chooser_size_number(shape);
     struct cached_choice *cached =
         chooser_cached(&chooser->cached[shape->kind][type][shape->wire], shape, number);
     struct choice choice;
 
-    if (cached != NULL && cached->is_known) {
-        choice = cached->choice;
-    } else {
-        choice = pick(chooser, shape, type, chooser_size_middle(number));
-        if (cached != NULL && !isnan(choice.predicted_us))
-            *cached = (struct cached_choice){.is_known = true, .choice = choice};
-    }
+    if (cached != NULL && cached->is_known)
+        return cached->choice;
+    choice = pick(chooser, shape, type, chooser_size_middle(number));
+    if (cached != NULL && !isnan(choice.predicted_us))
+        *cached = (struct cached_choice){.is_known = true, .choice = choice};
+    return choice;
+}
+
+struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,
+                           enum element_type type)
+{
+    struct choice choice = chooser_pick_typical(chooser, shape, type);
+
     chooser_make_apply(&choice, shape);
     return choice;
 }

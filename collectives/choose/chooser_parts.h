@@ -61,6 +61,11 @@ double chooser_predict(const struct chooser *chooser, const struct algorithm *al
 unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_shape *typical,
                               enum element_type type, struct choice choices[CHOICES]);
 
+/* Like chooser_pick(), for all shapes of about this size: the algorithm may not apply to this
+ * one. */
+struct choice chooser_pick_typical(struct chooser *chooser, const struct plan_shape *shape,
+                                   enum element_type type);
+
 /* Replaces an algorithm that does not apply to the shape by algorithm_default(). */
 void chooser_make_apply(struct choice *choice, const struct plan_shape *shape);
 

@@ -53,7 +53,7 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
 static struct cached_choice pick_both(struct chooser *chooser, const struct plan_shape *shape,
                                       enum element_type type, size_t bytes)
 {
-    struct cached_choice made = {.choice = chooser_pick(chooser, shape, type)};
+    struct cached_choice made = {.choice = chooser_pick_typical(chooser, shape, type)};
     bool is_tried = made.choice.measured_us > 0;
     double as_is_us = is_tried ? made.choice.measured_us : made.choice.predicted_us;
     struct plan_shape coded = chooser_typical_shape(chooser, shape, bytes);

@@ -535,6 +535,20 @@ static const char *chosen_for_all_to_all(struct chooser *chooser, size_t count,
     return choice.algorithm ? choice.algorithm->name : "mpi";
 }
 
+/* Returns the algorithm that is chosen together with the wire, for an all-to-all of 1 MiB. */
+static const char *chosen_with_wire(struct chooser *chooser, bool in_place)
+{
+    const struct plan_shape shape = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                     .element_bytes = 4,
+                                     .ranks = 4,
+                                     .count = 1 << 16,
+                                     .in_place = in_place,
+                                     .topology = &window};
+    struct wire_choice wire;
+
+    return chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &wire).algorithm->name;
+}
+
 static void test_unknown_sizes(void)
 {
     const size_t counts[] = {1 << 16, 1 << 16, 1 << 16, 1 << 16};
@@ -553,6 +567,12 @@ static void test_unknown_sizes(void)
            "an all-to-all of 1 MiB: the benchmark decides");
     is_str(chosen_for_all_to_all(chooser, 0, counts), "shared",
            "... if no rank knows its total size: the window");
+    chooser_destroy(chooser);
+    chooser = chooser_create(&machine, layout, &window);
+    is_str(chosen_with_wire(chooser, true), "pairwise",
+           "... in place another algorithm, if the best does not apply");
+    is_str(chosen_with_wire(chooser, false), "pull",
+           "... and the next call that is not in place has the best again");
     chooser_destroy(chooser);
     chooser = chooser_create(&machine, layout, &window);
     chooser_force(chooser, "all-to-all=pairwise", NULL);
