@@ -405,7 +405,11 @@ tests_unit_validate_battery_pair_stalled_t_SOURCES = tests/unit/validate/battery
 tests_unit_validate_battery_pair_stalled_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_unit_validate_battery_pair_stalled_t_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_validate_battery_pair_stalled_t_LDADD = $(libbattery) lib/libstatistics.a $(unit_libs)
-check_PROGRAMS += tests/unit/validate/battery/linkreport.t
+check_PROGRAMS += tests/unit/validate/battery/kinds.t tests/unit/validate/battery/linkreport.t
+tests_unit_validate_battery_kinds_t_SOURCES = tests/unit/validate/battery/kinds.c \
+	validate/battery/links/report/kinds.c
+tests_unit_validate_battery_kinds_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_unit_validate_battery_kinds_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_linkreport_t_SOURCES = tests/unit/validate/battery/linkreport.c \
 	validate/battery/links/report/linkreport.c validate/battery/links/report/verbsreport.c
 tests_unit_validate_battery_linkreport_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)

@@ -68,12 +68,19 @@ static void report(const struct program *program, const struct rail_kinds *kinds
     if (field == FIELD_MTU) {
         record.value = own;
         record.unit = "bytes";
-        output_report(record, "%s has MTU %d, but %d of %d nodes have %d", rail, own, having, known,
-                      best);
-    } else {
+        if (is_clear)
+            output_report(record, "%s has MTU %d, but %d of %d nodes have %d", rail, own, having,
+                          known, best);
+        else
+            output_report(record, "%s has MTU %d, but no MTU has a majority of the nodes", rail,
+                          own);
+    } else if (is_clear) {
         output_report(record, "%s is %s, but on %d of %d nodes it is %s", rail,
                       fabric_class_name((enum fabric_class)own), having, known,
                       fabric_class_name((enum fabric_class)best));
+    } else {
+        output_report(record, "%s is %s, but no kind has a majority of the nodes", rail,
+                      fabric_class_name((enum fabric_class)own));
     }
 }
 
