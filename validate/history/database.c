@@ -42,11 +42,14 @@ static const char schema[] =
 int database_failed(sqlite3 *database, const char *path, struct error *err)
 {
     const char *file = database ? sqlite3_db_filename(database, "main") : NULL;
+    int reason = database ? sqlite3_system_errno(database) : 0;
     struct stat status;
 
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return error_set(err, "%s: found a directory, expected a database; set another HistoryFile",
                          path);
+    if (database && sqlite3_errcode(database) == SQLITE_CANTOPEN && reason != 0)
+        return error_set(err, "%s: %s", path, strerror(reason));
     return error_set(err, "%s: %s", file && *file ? file : path,
                      database ? sqlite3_errmsg(database) : "no memory");
 }

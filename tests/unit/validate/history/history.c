@@ -831,6 +831,15 @@ static void test_other_users(void)
     waitpid(child, &status, 0);
     chmod(directory, 0755);
     is_int(status, 0, "a history in a closed directory says so");
+    child = fork();
+    if (child == 0)
+        _exit(setgid(65534) == 0 && setuid(65534) == 0 &&
+                      history_accept(path, "n1", NULL, NULL, 0, &err) == -1 &&
+                      strcmp(err.text + strlen(path), ": Permission denied") == 0
+                  ? 0
+                  : 1);
+    waitpid(child, &status, 0);
+    is_int(status, 0, "... and so does one that the user may not change");
 }
 
 /* Runs in its own mount namespace with a disk of 240 kB, half of which the copy takes, and its
