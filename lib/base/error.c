@@ -2,21 +2,18 @@
 #include "lib/base/error.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 
 int error_set(struct error *err, const char *format, ...)
 {
     int saved_errno = errno;
-    va_list arguments;
 
     if (err) {
-        va_start(arguments, format);
-        vsnprintf(err->text, sizeof err->text, format, arguments);
-        va_end(arguments);
+        TEXT_FORMAT(err->text, sizeof err->text, format);
         utf8_clean(err->text);
     }
     errno = saved_errno;
@@ -26,15 +23,12 @@ int error_set(struct error *err, const char *format, ...)
 int error_prefix(struct error *err, const char *format, ...)
 {
     char text[sizeof err->text];
-    va_list arguments;
     size_t length;
 
     if (!err)
         return -1;
     memcpy(text, err->text, sizeof text);
-    va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(err->text, sizeof err->text, format);
     length = strlen(err->text);
     snprintf(err->text + length, sizeof err->text - length, ": %s", text);
     utf8_clean(err->text);

@@ -2,7 +2,6 @@
 #include "lib/base/record.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/json_text.h"
 #include "lib/base/memory_stream.h"
+#include "lib/base/text.h"
 
 static void field_begin(FILE *line, const char *key)
 {
@@ -40,11 +40,8 @@ double record_now_s(void)
 void record_report(const struct record_sink *sink, struct record record, const char *message, ...)
 {
     char text[512];
-    va_list arguments;
 
-    va_start(arguments, message);
-    vsnprintf(text, sizeof text, message, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, message);
     record.message = text;
     if (record.verdict == VERDICT_NONE && record.code != FAULT_NONE)
         record.verdict = catalog_fault(record.code)->severity;
@@ -141,11 +138,8 @@ int record_write(FILE *stream, const struct record *record)
 void record_put(FILE *stream, struct record record, const char *message, ...)
 {
     char text[4096];
-    va_list arguments;
 
-    va_start(arguments, message);
-    vsnprintf(text, sizeof text, message, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, message);
     record.message = text;
     record_write(stream, &record);
 }

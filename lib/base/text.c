@@ -2,7 +2,6 @@
 #include "lib/base/text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,13 +16,10 @@ static bool is_inside_character(char byte)
 
 char *text_put(char *text, size_t size, const char *format, ...)
 {
-    va_list values;
     size_t end;
     int length;
 
-    va_start(values, format);
-    length = vsnprintf(text, size, format, values);
-    va_end(values);
+    length = TEXT_FORMAT(text, size, format);
     if (length >= 0 && (size_t)length < size)
         return text;
     /* cut at the last blank that leaves room for the mark; in one long word, at a character */
@@ -42,27 +38,21 @@ char *text_put(char *text, size_t size, const char *format, ...)
 struct text_line text_line(const char *format, ...)
 {
     struct text_line line;
-    va_list values;
 
-    va_start(values, format);
-    vsnprintf(line.text, sizeof line.text, format, values);
-    va_end(values);
+    TEXT_FORMAT(line.text, sizeof line.text, format);
     return line;
 }
 
 int text_join(char *text, size_t size, const char *separator, const char *format, ...)
 {
     size_t length = strlen(text);
-    va_list values;
     int added;
 
     if (length > 0)
         length += (size_t)snprintf(text + length, size - length, "%s", separator);
     if (length >= size)
         return -1;
-    va_start(values, format);
-    added = vsnprintf(text + length, size - length, format, values);
-    va_end(values);
+    added = TEXT_FORMAT(text + length, size - length, format);
     return added >= 0 && (size_t)added < size - length ? 0 : -1;
 }
 

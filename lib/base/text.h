@@ -2,8 +2,9 @@
 #ifndef MUSTER_TEXT_H
 #define MUSTER_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <time.h>
 
 /* As snprintf(), for people: a text that does not fit ends after a whole word and with "...", never
@@ -16,6 +17,19 @@ struct text_line {
     char text[512];
 };
 struct text_line text_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As snprintf() with the arguments of the function that calls it, those after its parameter format.
+ * Has snprintf()'s value. */
+#define TEXT_FORMAT(text, size, format)                                                            \
+    ({                                                                                             \
+        va_list values_;                                                                           \
+        int length_;                                                                               \
+                                                                                                   \
+        va_start(values_, format);                                                                 \
+        length_ = vsnprintf(text, size, format, values_);                                          \
+        va_end(values_);                                                                           \
+        length_;                                                                                   \
+    })
 
 /* Appends to text as snprintf() does, after separator unless text is empty. Returns 0, or -1 if it
  * does not fit and is cut. size is 1 or more. */

@@ -6,7 +6,6 @@
 #include "lib/certificate/fingerprint.h"
 #include "lib/fabric/fabric.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +19,8 @@ static void line(FILE *stream, const char *format, ...) __attribute__((format(pr
 static void line(FILE *stream, const char *format, ...)
 {
     char text[512];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, format);
     text_make_ascii(text);
     fprintf(stream, "%s\n", text);
 }

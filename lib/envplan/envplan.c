@@ -2,7 +2,6 @@
 #include "lib/envplan/envplan_parts.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,22 +22,15 @@ int envplan_join(char *text, size_t size, const char *separator, const char *wor
 
 int envplan_fact(struct envplan_variable *variable, const char *format, ...)
 {
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(variable->fact, sizeof variable->fact, format, args);
-    va_end(args);
+    TEXT_FORMAT(variable->fact, sizeof variable->fact, format);
     return -1;
 }
 
 int envplan_fact_add(struct envplan_variable *variable, const char *format, ...)
 {
     char text[sizeof variable->fact];
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     envplan_join(variable->fact, sizeof variable->fact, "; ", text);
     return -1;
 }

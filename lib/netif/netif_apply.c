@@ -2,7 +2,6 @@
 #include "lib/netif/netif_apply.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 #include "lib/constants/node_constants.h"
 #include "lib/netif/netif_notes.h"
 
@@ -17,7 +17,6 @@ void netif_report_add(struct netif_report *report, enum netif_line_kind kind, co
                       ...)
 {
     struct netif_report_line *line;
-    va_list arguments;
 
     if (report->line_count == REPORT_LINES) {
         report->left_out++;
@@ -25,9 +24,7 @@ void netif_report_add(struct netif_report *report, enum netif_line_kind kind, co
     }
     line = &report->lines[report->line_count++];
     line->kind = kind;
-    va_start(arguments, format);
-    vsnprintf(line->text, sizeof line->text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(line->text, sizeof line->text, format);
 }
 
 bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_late)

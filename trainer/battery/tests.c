@@ -9,7 +9,6 @@
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +33,8 @@ static void write_record(const struct battery *battery, struct record *record, i
                          const char *format, ...)
 {
     char message[600], part[32];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(message, sizeof message, format);
     record->message = message;
     if (rank >= 0) {
         snprintf(part, sizeof part, "rank %d", rank);

@@ -2,10 +2,10 @@
 #include "validate/accelerator/evaluate.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
 enum nvml_recovery_action {
@@ -49,7 +49,6 @@ find(struct evaluation *evaluation, const struct accelerator *device, enum fault
     const char *vendor = gpu_vendor_name(evaluation->report->vendor);
     char part[24] = "", message[320];
     int length = 0;
-    va_list arguments;
 
     if (device) {
         long index = index_of(evaluation, device);
@@ -68,9 +67,7 @@ find(struct evaluation *evaluation, const struct accelerator *device, enum fault
             record.limit_source = isnan(limit) ? NULL : "nominal";
         }
     }
-    va_start(arguments, format);
-    vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(message + length, sizeof message - (size_t)length, format);
     record.part = part;
     evaluation->count++;
     record_report(evaluation->sink, record, "%s", message);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/accelerator/library.h"
+#include "lib/base/text.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 int reading_end(struct reading *reading, enum accelerator_outcome outcome, const char *format, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(reading->report->reason, sizeof reading->report->reason, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(reading->report->reason, sizeof reading->report->reason, format);
     reading->report->outcome = outcome;
     return -1;
 }

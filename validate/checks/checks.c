@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,11 +38,8 @@ void check_run(const struct check *check, const struct checks *checks)
 void checks_report(const struct checks *checks, struct record record, const char *message, ...)
 {
     char part[256], text[1024];
-    va_list arguments;
 
-    va_start(arguments, message);
-    vsnprintf(text, sizeof text, message, arguments); /* first: %m */
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, message); /* first: %m */
     snprintf(part, sizeof part, "%s", text_of(record.part));
     utf8_clean(part);
     utf8_clean(text);

@@ -2,20 +2,17 @@
 #include "validate/checks/facts.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 
 void fact_record(const struct checks *checks, const char *metric, const char *part, double value,
                  const char *unit, const char *format, ...)
 {
     char text[1024];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, format);
     if (text[0])
         checks_report(checks,
                       RECORD(.metric = metric, .part = part, .value = value,

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,11 +61,8 @@ static void __attribute__((format(printf, 3, 4)))
 print_result(const struct options *options, struct record record, const char *format, ...)
 {
     char text[512];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, format);
     record.suite = "suspects";
     record.test = "preflight.suspects";
     record.peer = options->node;

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/privileges.h"
 #include "lib/base/stdout_flush.h"
+#include "lib/base/text.h"
 #include "lib/certificate/failed_rails.h"
 #include "lib/constants/checks_constants.h"
 #include "lib/node/space_owner.h"
@@ -389,11 +389,8 @@ static void inject_fault(const struct program *program)
 void program_phase(struct program *program, const char *format, ...)
 {
     char phase[96];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(phase, sizeof phase, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(phase, sizeof phase, format);
     watch_phase("%s", phase);
     watch_works();
     program->steps++;

@@ -157,14 +157,11 @@ static void set(struct plan_figures *figures, enum plan_figure_id id, double val
                 const char *format, ...)
 {
     struct plan_figure *figure = &figures->figures[id];
-    va_list values;
 
     if (!isnan(figure->value) || isnan(value))
         return;
     figure->value = value;
-    va_start(values, format);
-    vsnprintf(figure->source, sizeof figure->source, format, values);
-    va_end(values);
+    TEXT_FORMAT(figure->source, sizeof figure->source, format);
 }
 
 /* Takes the rates of a layer and of the update on the slowest rank, from muster-train's records. */

@@ -65,13 +65,9 @@ void preflight_add_verdict(struct preflight *preflight, struct member *member, e
 
 void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
 {
-    va_list values;
-
     if (*preflight->unknown)
         return;
-    va_start(values, format);
-    vsnprintf(preflight->unknown, sizeof preflight->unknown, format, values);
-    va_end(values);
+    TEXT_FORMAT(preflight->unknown, sizeof preflight->unknown, format);
 }
 
 double preflight_left_s(const struct preflight *preflight)

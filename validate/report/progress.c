@@ -72,11 +72,7 @@ void progress_begin(struct progress *progress, const char *stage)
 
 void progress_doing(struct progress *progress, const char *format, ...)
 {
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(progress->doing, sizeof progress->doing, format, values);
-    va_end(values);
+    TEXT_FORMAT(progress->doing, sizeof progress->doing, format);
     table_clean(progress->doing);
     stage_event(progress, LIVE_DOING, progress->doing);
     progress_tick(progress);

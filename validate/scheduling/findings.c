@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/scheduling/check.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,6 @@ void policy_add(struct policy_findings *findings, enum policy_kind kind, const c
     const struct slurm_line *line = NULL;
     struct policy_finding *finding;
     char text[sizeof finding->found];
-    va_list values;
 
     if (!GROW(findings->items, findings->count)) {
         findings->is_out_of_memory = true;
@@ -33,9 +31,7 @@ void policy_add(struct policy_findings *findings, enum policy_kind kind, const c
     finding = &findings->items[findings->count++];
     *finding = (struct policy_finding){.kind = kind, .verdict = policy_kinds[kind].verdict};
     snprintf(finding->object, sizeof finding->object, "%s", object);
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
+    TEXT_FORMAT(text, sizeof text, format);
     text_put(finding->found, sizeof finding->found, "%s", text);
     if (strncmp(object, partition, sizeof partition - 1) == 0)
         line = site_line(findings->site, key, object + sizeof partition - 1);

@@ -3,13 +3,13 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "validate/harness/output.h"
 
 static const char *node_of(const struct monitor *monitor, int rank)
@@ -23,11 +23,8 @@ report(const struct monitor *monitor, enum verdict verdict, enum fault_code code
        const char *metric, int rank, const char *format, ...)
 {
     char part[32], message[512];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(message, sizeof message, format);
     snprintf(part, sizeof part, "rank %d", rank);
     output_report(RECORD(.test = "workers.enumerate", .metric = metric, .verdict = verdict,
                          .code = code, .node = rank >= 0 ? node_of(monitor, rank) : NULL,

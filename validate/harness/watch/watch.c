@@ -8,13 +8,13 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "lib/base/thread_id.h"
 #include "validate/harness/watch/monitor.h"
 #include "validate/harness/watch/sockets.h"
@@ -289,12 +289,8 @@ void watch_all_joined(void)
 
 void watch_phase(const char *format, ...)
 {
-    va_list arguments;
-
     pthread_mutex_lock(&watch.lock);
-    va_start(arguments, format);
-    vsnprintf(watch.phase, sizeof watch.phase, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(watch.phase, sizeof watch.phase, format);
     pthread_mutex_unlock(&watch.lock);
     watch_step();
     wake_thread(); /* rank 0 must know the phase in case this rank dies in it */
@@ -327,12 +323,8 @@ bool watch_time_is_up(double margin_s)
 
 void watch_fault(const char *format, ...)
 {
-    va_list arguments;
-
     pthread_mutex_lock(&watch.lock);
-    va_start(arguments, format);
-    vsnprintf(watch.fault, sizeof watch.fault, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(watch.fault, sizeof watch.fault, format);
     pthread_mutex_unlock(&watch.lock);
     atomic_store(&watch.has_fault, true);
     if (!has_thread) {

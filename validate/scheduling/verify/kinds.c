@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/scheduling/verify/kinds.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,11 +37,8 @@ struct verify_result verify_conclude(enum verdict verdict, enum verify_code code
 {
     struct verify_result result = {.verdict = verdict, .code = code};
     char text[sizeof result.found];
-    va_list values;
 
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
+    TEXT_FORMAT(text, sizeof text, format);
     text_put(result.found, sizeof result.found, "%s%s",
              verdict == VERDICT_UNKNOWN ? "not shown, because " : "", text);
     return result;

@@ -4,13 +4,13 @@
 #include "validate/slurm/undo/rollback.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/operations.h"
@@ -21,13 +21,10 @@
 void rollback_report(const struct rollback *rollback, const char *format, ...)
 {
     char text[400];
-    va_list arguments;
 
     if (!rollback->report)
         return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, format);
     rollback->report(text);
 }
 

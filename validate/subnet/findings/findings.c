@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/subnet/findings/findings.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 
 static const struct {
     const char *metric;
@@ -41,7 +41,6 @@ struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
 {
     static struct subnet_finding nobodys;
     struct subnet_finding *finding = &nobodys;
-    va_list values;
 
     if (GROW(findings->items, findings->count))
         finding = &findings->items[findings->count++];
@@ -51,9 +50,7 @@ struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
         .kind = kind, .verdict = verdict, .value = __builtin_nan(""), .limit = __builtin_nan("")};
     snprintf(finding->node, sizeof finding->node, "%s", node);
     snprintf(finding->part, sizeof finding->part, "%s", part);
-    va_start(values, format);
-    vsnprintf(finding->text, sizeof finding->text, format, values);
-    va_end(values);
+    TEXT_FORMAT(finding->text, sizeof finding->text, format);
     return finding;
 }
 

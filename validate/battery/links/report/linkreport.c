@@ -2,7 +2,6 @@
 #include "validate/battery/links/report/linkreport.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 #include "lib/base/text.h"
 #include "validate/battery/links/report/sums.h"
@@ -285,11 +284,8 @@ void linkreport_lost(const struct program *program, int node, int sub_round)
 void linkreport_unknown(const char *format, ...)
 {
     char message[512];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(message, sizeof message, format);
     output_report(RECORD(.test = "links", .metric = "complete", .verdict = VERDICT_UNKNOWN), "%s",
                   message);
 }
