@@ -4,7 +4,6 @@
 #include "validate/preflight/preflight.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -121,20 +120,6 @@ static void catch_signals(void)
 
 /* ---------------------------------------------------------------- reports */
 
-static void print_message(const struct preflight *preflight, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void print_message(const struct preflight *preflight, const char *format, ...)
-{
-    va_list values;
-
-    fprintf(stderr, "%s: ", preflight->command);
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    va_end(values);
-    fputc('\n', stderr);
-}
-
 static void print_lines(const struct preflight *preflight, const struct hostlist *lines)
 {
     for (size_t i = 0; i < lines->count; i++) {
@@ -143,7 +128,7 @@ static void print_lines(const struct preflight *preflight, const struct hostlist
         for (size_t k = 0; k < i && !is_double; k++)
             is_double = strcmp(lines->names[k], lines->names[i]) == 0;
         if (!is_double)
-            print_message(preflight, "%s", lines->names[i]);
+            fprintf(stderr, "%s: %s\n", preflight->command, lines->names[i]);
     }
 }
 
@@ -181,8 +166,8 @@ static int print_best(const struct preflight *preflight)
         fprintf(stream, "%s\n", folded);
         status = *preflight->unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
     } else {
-        print_message(preflight, "%zu of %zu nodes are good, --keep needs %zu", good,
-                      preflight->names.count, wanted);
+        fprintf(stderr, "%s: %zu of %zu nodes are good, --keep needs %zu\n", preflight->command,
+                good, preflight->names.count, wanted);
     }
     free(folded);
     free(indices);
@@ -215,11 +200,12 @@ static int report(struct preflight *preflight)
     print_lines(preflight, &preflight->faults);
     print_lines(preflight, &preflight->notes);
     if (is_unknown)
-        print_message(preflight, "cannot tell: %s%s", preflight->unknown,
-                      options->has_step ? "; the step starts" : "");
+        fprintf(stderr, "%s: cannot tell: %s%s\n", preflight->command, preflight->unknown,
+                options->has_step ? "; the step starts" : "");
     else if (!preflight->has_fault)
-        print_message(preflight, "%s passed in %.1f s (%s)", folded ? folded : "all",
-                      clock_s() - preflight->begin, conf_preflight_name(options->level));
+        fprintf(stderr, "%s: %s passed in %.1f s (%s)\n", preflight->command,
+                folded ? folded : "all", clock_s() - preflight->begin,
+                conf_preflight_name(options->level));
     add_final_records(preflight, preflight->has_fault ? VERDICT_FAIL
                                  : is_unknown         ? VERDICT_UNKNOWN
                                                       : VERDICT_PASS);
@@ -241,7 +227,7 @@ static bool has_nothing_to_test(const struct preflight *preflight)
 
 static int report_stop(const struct preflight *preflight)
 {
-    print_message(preflight, "stopped by signal %d", (int)preflight_stop);
+    fprintf(stderr, "%s: stopped by signal %d\n", preflight->command, (int)preflight_stop);
     return !preflight->options.has_step ? COMMAND_UNKNOWN
            : preflight->has_components  ? STATUS_STOPPED
                                         : 128 + (int)preflight_stop;
@@ -255,39 +241,31 @@ static int run(struct preflight *preflight)
     preflight->begin = clock_s();
     preflight->budget_s = preflight->options.budget_s > 0 ? preflight->options.budget_s
                                                           : preflight->conf.preflight_budget_s;
-    if (recordfile_open(preflight->options.json_path, &preflight->json, &err) != 0) {
-        print_message(preflight, "%s", err.text);
-        return COMMAND_USAGE;
-    }
+    if (recordfile_open(preflight->options.json_path, &preflight->json, &err) != 0)
+        return command_failed(COMMAND_USAGE, preflight->command, "%s", err.text);
     set_names(preflight);
     setenv("MUSTER_RUN", preflight->run, 1);
     catch_signals();
-    if (job_find(preflight, &err) != 0) {
-        print_message(preflight, "%s", err.text);
-        return COMMAND_USAGE;
-    }
+    if (job_find(preflight, &err) != 0)
+        return command_failed(COMMAND_USAGE, preflight->command, "%s", err.text);
     /* a step runs as the user of its job: nobody else can be in a job of root */
-    if (privileges_are_refused()) {
-        print_message(preflight, "skipped: %s%s", privileges_refusal,
-                      preflight->options.has_step ? "; the step starts" : "");
-        return COMMAND_UNKNOWN;
-    }
+    if (privileges_are_refused())
+        return command_failed(COMMAND_UNKNOWN, preflight->command, "skipped: %s%s",
+                              privileges_refusal,
+                              preflight->options.has_step ? "; the step starts" : "");
     step_clean_environment();
     rv = preflight_members_find(preflight, &err);
     if (preflight_stop)
         return report_stop(preflight);
     if (rv == 0 && has_nothing_to_test(preflight))
         return COMMAND_PASS;
-    if (rv != 0 || preflight_members_load(preflight, &err) != 0) {
-        print_message(preflight, "cannot tell: %s%s", err.text,
-                      preflight->options.has_step ? "; the step starts" : "");
-        return COMMAND_UNKNOWN;
-    }
-    if ((size_t)preflight->options.keep > preflight->names.count) {
-        print_message(preflight, "--keep=%ld: the job has only %zu node%s", preflight->options.keep,
-                      preflight->names.count, text_plural(preflight->names.count));
-        return COMMAND_FAIL;
-    }
+    if (rv != 0 || preflight_members_load(preflight, &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, preflight->command, "cannot tell: %s%s", err.text,
+                              preflight->options.has_step ? "; the step starts" : "");
+    if ((size_t)preflight->options.keep > preflight->names.count)
+        return command_failed(COMMAND_FAIL, preflight->command,
+                              "--keep=%ld: the job has only %zu node%s", preflight->options.keep,
+                              preflight->names.count, text_plural(preflight->names.count));
     preflight_run(preflight);
     preflight_report_suspects(preflight);
     return preflight_stop ? report_stop(preflight) : report(preflight);
@@ -298,7 +276,7 @@ static void preflight_clear(struct preflight *preflight)
     struct error err;
 
     if (recordfile_close(preflight->options.json_path, preflight->json, &err) != 0)
-        print_message(preflight, "%s", err.text);
+        fprintf(stderr, "%s: %s\n", preflight->command, err.text);
     records_clear(&preflight->records);
     hostlist_clear(&preflight->faults);
     hostlist_clear(&preflight->notes);
