@@ -43,6 +43,7 @@ lib_libmuster_a_SOURCES += \
 	lib/base/base_name.h \
 	lib/base/bounded_child.c lib/base/bounded_child.h \
 	lib/base/clock.h \
+	lib/base/compare.h \
 	lib/base/condition.h \
 	lib/base/directory_sync.c lib/base/directory_sync.h \
 	lib/base/error.c lib/base/error.h \

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/constants/collectives_constants.h"
 
 enum {
@@ -117,9 +118,7 @@ static double least_of(const struct candidate *candidate)
 
 static int compare_times(const void *left, const void *right)
 {
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
+    return COMPARE(*(const double *)left, *(const double *)right);
 }
 
 static double mean_of_faster_half(const struct candidate *candidate)

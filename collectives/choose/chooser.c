@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/choose/predict.h"
+#include "lib/base/compare.h"
 #include "lib/constants/collectives_constants.h"
 
 const size_t chooser_segments[CHOOSER_SEGMENTS] = {256 << 10, 64 << 10, 1 << 20};
@@ -167,9 +168,7 @@ static int compare_choices(const void *left, const void *right)
     double a_us = a->measured_us > 0 ? a->measured_us : a->predicted_us;
     double b_us = b->measured_us > 0 ? b->measured_us : b->predicted_us;
 
-    if ((a->measured_us > 0) != (b->measured_us > 0))
-        return a->measured_us > 0 ? -1 : 1;
-    return (a_us > b_us) - (a_us < b_us);
+    return (b->measured_us > 0) - (a->measured_us > 0) ?: COMPARE(a_us, b_us);
 }
 
 static bool is_wanted(const struct chooser *chooser, enum collective_kind kind, const char *name)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/deferred_error.h"
 #include "lib/base/grow.h"
 #include "lib/base/memory_stream.h"
@@ -214,17 +215,9 @@ static int compare(const void *left, const void *right)
 {
     const struct numbered *a = left, *b = right;
     size_t shorter = a->prefix_length < b->prefix_length ? a->prefix_length : b->prefix_length;
-    int order = memcmp(a->name, b->name, shorter);
 
-    if (order == 0)
-        order = (a->prefix_length > b->prefix_length) - (a->prefix_length < b->prefix_length);
-    if (order == 0)
-        order = strcmp(a->suffix, b->suffix);
-    if (order == 0)
-        order = (a->number > b->number) - (a->number < b->number);
-    if (order == 0)
-        order = a->width - b->width;
-    return order;
+    return memcmp(a->name, b->name, shorter) ?: COMPARE(a->prefix_length, b->prefix_length)
+           ?: strcmp(a->suffix, b->suffix) ?: COMPARE(a->number, b->number) ?: a->width - b->width;
 }
 
 static char *fold(const struct hostlist *list, bool has_suffix)

@@ -84,9 +84,7 @@ static int compare_locations(const struct location *a, const struct location *b)
 
 static int compare_rails(const struct rail *a, const struct rail *b)
 {
-    int order = compare_locations(rail_location(a), rail_location(b));
-
-    return order ? order : sysfs_compare(a->name, b->name);
+    return compare_locations(rail_location(a), rail_location(b)) ?: sysfs_compare(a->name, b->name);
 }
 
 struct order {

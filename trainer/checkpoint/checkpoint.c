@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/codec/crc32c.h"
+#include "lib/base/compare.h"
 #include "lib/base/directory_sync.h"
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
@@ -155,9 +156,7 @@ static int write_manifest(const char *path, const struct manifest *manifest, str
 
 static int newer_first(const void *a, const void *b)
 {
-    long first = *(const long *)a, second = *(const long *)b;
-
-    return (first < second) - (first > second);
+    return COMPARE(*(const long *)b, *(const long *)a);
 }
 
 /* Returns NULL with errno after an error, or with errno 0 at the end. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/compare.h"
 #include "lib/constants/preflight_constants.h"
 #include "validate/preflight/preflight.h"
 
@@ -19,11 +20,8 @@ static int best_first(const void *left, const void *right)
 {
     const struct rank *a = left, *b = right;
 
-    if (a->share != b->share)
-        return a->share < b->share ? -1 : 1;
-    if (a->latency != b->latency)
-        return a->latency < b->latency ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    return COMPARE(a->share, b->share) ?: COMPARE(a->latency, b->latency)
+           ?: COMPARE(a->index, b->index);
 }
 
 size_t spares_rank(const struct member *members, size_t count, size_t *indices)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "validate/report/html.h"
 
 enum { POINTS_MAX = 400 /* points of a curve: more than a screen shows */ };
@@ -31,9 +32,7 @@ static int compare_steps(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return COMPARE(x->number, y->number) ?: COMPARE(x->order, y->order);
 }
 
 /* Returns the steps of the records, sorted by number, each as it was last trained. NULL: no memory.

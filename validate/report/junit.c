@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/text.h"
 #include "validate/report/format.h"
 
@@ -92,16 +93,11 @@ static int compare_lines(const void *a, const void *b)
 {
     const struct line *left = a, *right = b;
     const struct record *x = RECORD_OF(left), *y = RECORD_OF(right);
-    int order = left->suite < right->suite ? -1 : left->suite > right->suite;
 
-    if (order == 0)
-        order = strverscmp(node_of(x), node_of(y));
-    if (order == 0)
-        order = strcmp(x->test, y->test);
     /* the worst first, then in the order of the records */
-    if (order == 0)
-        order = (int)y->verdict - (int)x->verdict;
-    return order ? order : left->index < right->index ? -1 : left->index > right->index;
+    return COMPARE(left->suite, right->suite) ?: strverscmp(node_of(x), node_of(y))
+           ?: strcmp(x->test, y->test) ?: COMPARE(y->verdict, x->verdict)
+           ?: COMPARE(left->index, right->index);
 }
 
 /* Writes "eth1 to n2: 49 of 200 Mb/s". */

@@ -127,11 +127,9 @@ static int compare_changes(const void *a, const void *b)
 {
     const struct survey_change *x = *(const struct survey_change *const *)a;
     const struct survey_change *y = *(const struct survey_change *const *)b;
-    int order = strcmp(x->fact, y->fact);
 
-    order = order ? order : strcmp(x->before, y->before);
-    order = order ? order : strcmp(x->after, y->after);
-    return order ? order : strcmp(x->run, y->run);
+    return strcmp(x->fact, y->fact) ?: strcmp(x->before, y->before) ?: strcmp(x->after, y->after)
+           ?: strcmp(x->run, y->run);
 }
 
 static void change_row(struct table *table, const struct survey_change *change,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
 #include "lib/base/text.h"
 
@@ -59,9 +60,7 @@ static int by_kind(const void *a, const void *b)
 {
     const struct policy_finding *one = a, *other = b;
 
-    if (one->kind != other->kind)
-        return one->kind < other->kind ? -1 : 1;
-    return strcmp(one->object, other->object);
+    return COMPARE(one->kind, other->kind) ?: strcmp(one->object, other->object);
 }
 
 int policy_check(const struct site *site, struct policy_findings *findings)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
 #include "lib/base/text.h"
 #include "lib/base/write_all.h"
@@ -145,7 +146,7 @@ static int oldest_first(const void *left, const void *right)
 {
     const struct suspect_report *a = left, *b = right;
 
-    return a->made != b->made ? (a->made > b->made ? 1 : -1) : strcmp(a->node, b->node);
+    return COMPARE(a->made, b->made) ?: strcmp(a->node, b->node);
 }
 
 /* Opens the directory. Returns NULL if there is none, or with err if it cannot be opened. */
@@ -256,18 +257,14 @@ static int by_owner_newest_first(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
 
-    if (a->uid != b->uid)
-        return a->uid < b->uid ? -1 : 1;
-    return a->made != b->made ? (a->made < b->made ? 1 : -1) : strcmp(a->name, b->name);
+    return COMPARE(a->uid, b->uid) ?: COMPARE(b->made, a->made) ?: strcmp(a->name, b->name);
 }
 
 static int in_turns(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
 
-    if (a->nth != b->nth)
-        return a->nth < b->nth ? -1 : 1;
-    return by_owner_newest_first(left, right);
+    return COMPARE(a->nth, b->nth) ?: by_owner_newest_first(left, right);
 }
 
 /* Returns whether it may be a suspect report: of the right kind, size, age and name. */

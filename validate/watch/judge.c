@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
 
 int watch_make(struct watch *watch, const struct hostlist *names, double interval_s,
@@ -114,9 +115,7 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
 
 static int by_number(const void *one, const void *other)
 {
-    long a = *(const long *)one, b = *(const long *)other;
-
-    return (a > b) - (a < b);
+    return COMPARE(*(const long *)one, *(const long *)other);
 }
 
 /* Chooses the step with most ranks; of several the newest. If memory is out, the step stays the

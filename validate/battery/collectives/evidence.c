@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/battery/collectives/evidence.h"
+#include "lib/base/compare.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,11 +22,8 @@ static int compare(const void *left, const void *right)
 {
     const struct evidence *a = left, *b = right;
 
-    if (a->case_number != b->case_number)
-        return a->case_number < b->case_number ? -1 : 1;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return (a->observer > b->observer) - (a->observer < b->observer);
+    return COMPARE(a->case_number, b->case_number) ?: COMPARE(a->first, b->first)
+           ?: COMPARE(a->observer, b->observer);
 }
 
 static int position(const struct evidence *item, int rank)

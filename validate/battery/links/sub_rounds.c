@@ -46,9 +46,8 @@ void sub_rounds_note(struct sub_rounds *subs, int node, const struct rail_infos 
 static int by_machine(const void *left, const void *right)
 {
     const struct machine *a = left, *b = right;
-    int order = strcmp(a->boot_id, b->boot_id);
 
-    return order ? order : a->node - b->node;
+    return strcmp(a->boot_id, b->boot_id) ?: a->node - b->node;
 }
 
 /* Nodes with the same boot ID are on one machine. A node that has none is on its own. */

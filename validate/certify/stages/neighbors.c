@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/slurm/step/step.h"
@@ -99,10 +100,8 @@ struct heard {
 static int by_node(const void *left, const void *right)
 {
     const struct heard *a = left, *b = right;
-    int order = strcmp(a->node, b->node);
 
-    order = order ? order : b->is_end - a->is_end;
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+    return strcmp(a->node, b->node) ?: b->is_end - a->is_end ?: COMPARE(a->index, b->index);
 }
 
 /* Adds the nodes that answered, each with its neighbors; the records of several nodes come mixed.

@@ -12,9 +12,8 @@
 static int compare_results(const void *a, const void *b)
 {
     const struct request_node *one = a, *other = b;
-    int order = strcmp(one->results, other->results);
 
-    return order != 0 ? order : strcmp(one->name, other->name);
+    return strcmp(one->results, other->results) ?: strcmp(one->name, other->name);
 }
 
 /* Returns how many of the nodes, from the first on, are one block. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
 #include "validate/command/command.h"
@@ -83,19 +84,17 @@ static int read_file(struct compare *compare, const char *path)
 /* Equal texts of records are the same pointer. */
 static int compare_texts(const char *one, const char *other)
 {
-    return one == other ? 0 : (uintptr_t)one < (uintptr_t)other ? -1 : 1;
+    return COMPARE((uintptr_t)one, (uintptr_t)other);
 }
 
 /* Compares by node, then so that equal facts of a node are adjacent. */
 static int compare_records(const void *a, const void *b)
 {
     const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
-    int order = compare_texts(x->node, y->node);
 
-    order = order ? order : compare_texts(x->test, y->test);
-    order = order ? order : compare_texts(x->metric, y->metric);
-    order = order ? order : compare_texts(x->part, y->part);
-    return order ? order : compare_texts(x->message, y->message);
+    return compare_texts(x->node, y->node) ?: compare_texts(x->test, y->test)
+           ?: compare_texts(x->metric, y->metric) ?: compare_texts(x->part, y->part)
+           ?: compare_texts(x->message, y->message);
 }
 
 /* Returns the newest run of a node's records; NULL if no record has a run. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "validate/report/table.h"
@@ -103,9 +104,7 @@ static int by_value(const void *left, const void *right)
 {
     const struct reporter *a = left, *b = right;
 
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    return COMPARE(a->value, b->value) ?: COMPARE(a->node, b->node);
 }
 
 void show_values(const struct comparison *comparison)

@@ -175,11 +175,9 @@ static int switch_compare(const void *a, const void *b)
 {
     const struct subnet_device *one = &sorted->devices[*(const size_t *)a],
                                *other = &sorted->devices[*(const size_t *)b];
-    int order = one->level - other->level;
 
-    if (order == 0)
-        order = sysfs_compare(one->name, other->name);
-    return order ? order : strcmp(one->id, other->id);
+    return one->level - other->level ?: sysfs_compare(one->name, other->name)
+           ?: strcmp(one->id, other->id);
 }
 
 static void print_switches(const struct subnet *subnet)

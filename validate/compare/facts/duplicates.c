@@ -10,13 +10,9 @@
 static int by_value(const void *left, const void *right)
 {
     const struct identity *a = left, *b = right;
-    int order = strcmp(a->kind, b->kind);
 
-    if (order == 0)
-        order = strcmp(a->value, b->value);
-    if (order == 0)
-        order = strcmp(a->node, b->node);
-    return order ? order : strcmp(a->part, b->part);
+    return strcmp(a->kind, b->kind) ?: strcmp(a->value, b->value) ?: strcmp(a->node, b->node)
+           ?: strcmp(a->part, b->part);
 }
 
 static bool begins(const char *text, const char *prefix)

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "lib/base/base_name.h"
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
 
 static int by_fact(const void *left, const void *right)
 {
     const struct golden_fact *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
 
-    return order ? order : strcmp(a->part, b->part);
+    return strcmp(a->name, b->name) ?: strcmp(a->part, b->part);
 }
 
 const struct golden_fact *golden_fact(const struct golden_group *group, const char *name,
@@ -129,9 +129,8 @@ struct node_line {
 static int by_node(const void *left, const void *right)
 {
     const struct node_line *a = left, *b = right;
-    int order = strcmp(a->node, b->node);
 
-    return order ? order : (a->line > b->line) - (a->line < b->line);
+    return strcmp(a->node, b->node) ?: COMPARE(a->line, b->line);
 }
 
 /* Checks that no node is in two groups. */

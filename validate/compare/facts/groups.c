@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/memory_stream.h"
 #include "lib/catalog/catalog.h"
 
@@ -16,21 +17,15 @@ struct kind {
 
 static int compare_base(const struct kind *a, const struct kind *b)
 {
-    int order = strcmp(a->class, b->class);
-
-    if (order == 0)
-        order = strcmp(a->product, b->product);
-    return order ? order : strcmp(a->processor, b->processor);
+    return strcmp(a->class, b->class) ?: strcmp(a->product, b->product)
+           ?: strcmp(a->processor, b->processor);
 }
 
 static int by_kind(const void *left, const void *right)
 {
     const struct kind *a = left, *b = right;
-    int order = compare_base(a, b);
 
-    if (order == 0)
-        order = strcmp(a->gpu, b->gpu);
-    return order ? order : (a->node > b->node) - (a->node < b->node);
+    return compare_base(a, b) ?: strcmp(a->gpu, b->gpu) ?: COMPARE(a->node, b->node);
 }
 
 static int by_class_name(const void *left, const void *right)
@@ -132,9 +127,8 @@ static int add_group(struct groups *groups, const struct kind *kinds, size_t beg
 static int by_size(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
-    int order = (a->count < b->count) - (a->count > b->count);
 
-    return order ? order : (a->nodes[0] > b->nodes[0]) - (a->nodes[0] < b->nodes[0]);
+    return COMPARE(b->count, a->count) ?: COMPARE(a->nodes[0], b->nodes[0]);
 }
 
 static int add_groups(struct groups *groups, struct kind *kinds, size_t count)

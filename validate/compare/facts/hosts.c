@@ -13,13 +13,9 @@
 static int by_name(const void *left, const void *right)
 {
     const struct identity *a = left, *b = right;
-    int order = strcmp(a->kind, b->kind);
 
-    if (order == 0)
-        order = strcmp(a->part, b->part);
-    if (order == 0)
-        order = strcmp(a->value, b->value);
-    return order ? order : strcmp(a->node, b->node);
+    return strcmp(a->kind, b->kind) ?: strcmp(a->part, b->part) ?: strcmp(a->value, b->value)
+           ?: strcmp(a->node, b->node);
 }
 
 /* Writes "10.0.0.4 on n[1-2,4]" for the identities from first on with the same address. Returns the

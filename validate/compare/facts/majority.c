@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 
 /* One node's value of the compared fact. */
 struct vote {
@@ -182,11 +184,7 @@ static int by_vote(const void *left, const void *right)
 {
     const struct vote *a = left, *b = right;
 
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    return COMPARE(a->group, b->group) ?: COMPARE(a->value, b->value) ?: COMPARE(a->node, b->node);
 }
 
 static void compare_key(struct comparison *comparison, size_t key)
@@ -271,13 +269,10 @@ static void compare_hardware(struct comparison *comparison, const struct group *
 static int by_deviation(const void *left, const void *right)
 {
     const struct deviation *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
 
-    if (order == 0)
-        order = strverscmp(a->part, b->part);
-    if (order == 0)
-        order = strverscmp(a->node ? a->node : "", b->node ? b->node : "");
-    return order ? order : strcmp(a->group ? a->group : "", b->group ? b->group : "");
+    return strcmp(a->name, b->name) ?: strverscmp(a->part, b->part)
+           ?: strverscmp(text_of(a->node), text_of(b->node))
+           ?: strcmp(text_of(a->group), text_of(b->group));
 }
 
 static int assign_golden_groups(struct comparison *comparison)

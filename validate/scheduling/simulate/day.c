@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/compare.h"
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/simulate/day.h"
 
@@ -63,9 +64,7 @@ static int compare(const void *a, const void *b)
 {
     const struct day_job *one = a, *other = b;
 
-    if (one->submit_s != other->submit_s)
-        return one->submit_s < other->submit_s ? -1 : 1;
-    return (one->line > other->line) - (one->line < other->line);
+    return COMPARE(one->submit_s, other->submit_s) ?: COMPARE(one->line, other->line);
 }
 
 int day_read(const char *path, struct day *day, struct error *err)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/text.h"
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/check.h"
@@ -16,9 +17,7 @@
 
 static int compare(const void *a, const void *b)
 {
-    double one = *(const double *)a, other = *(const double *)b;
-
-    return (one > other) - (one < other);
+    return COMPARE(*(const double *)a, *(const double *)b);
 }
 
 /* Returns how long the job waited, in the time of the replay. */

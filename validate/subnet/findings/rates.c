@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/text.h"
 
 /* infiniband-diags' error_thresholds (ibqueryerrors --suppress-common), as installed by version 44:
@@ -51,27 +52,18 @@ static double link_mbps(const struct subnet *subnet, int port)
     return one < other ? one : other;
 }
 
-static int double_order(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_switch(const void *a, const void *b)
 {
     const struct link *one = a, *other = b;
 
-    if (one->rail != other->rail)
-        return one->rail - other->rail;
-    return one->leaf != other->leaf ? one->leaf - other->leaf
-                                    : double_order(one->mbps, other->mbps);
+    return one->rail - other->rail ?: one->leaf - other->leaf ?: COMPARE(one->mbps, other->mbps);
 }
 
 static int by_rail(const void *a, const void *b)
 {
     const struct link *one = a, *other = b;
 
-    return one->rail != other->rail ? one->rail - other->rail
-                                    : double_order(one->mbps, other->mbps);
+    return one->rail - other->rail ?: COMPARE(one->mbps, other->mbps);
 }
 
 /* Returns the usual rate of links of one kind, sorted by rate; mbps is 0 without a majority. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
 #include "lib/base/regular_file.h"
 
@@ -241,8 +242,7 @@ static int by_node(const void *a, const void *b)
 {
     const struct subnet_neighbor *one = a, *other = b;
 
-    return one->node != other->node ? one->node - other->node
-                                    : strcmp(one->interface, other->interface);
+    return one->node - other->node ?: strcmp(one->interface, other->interface);
 }
 
 /* Compares indexes of context's items, by chassis and port. */
@@ -250,10 +250,9 @@ static int by_port(const void *a, const void *b, void *context)
 {
     const struct subnet_neighbor *items = context;
     size_t first = *(const size_t *)a, second = *(const size_t *)b;
-    int order = strcmp(items[first].chassis, items[second].chassis);
 
-    order = order ? order : strcmp(items[first].port, items[second].port);
-    return order ? order : (first > second) - (first < second);
+    return strcmp(items[first].chassis, items[second].chassis)
+           ?: strcmp(items[first].port, items[second].port) ?: COMPARE(first, second);
 }
 
 static bool is_one_device(const struct subnet_neighbor *a, const struct subnet_neighbor *b,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compare.h"
 #include "lib/base/grow.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/state/run.h"
@@ -51,18 +52,16 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
 static int by_rail(const void *left, const void *right)
 {
     const struct rail_hint *a = left, *b = right;
-    int order = (a->node_run > b->node_run) - (a->node_run < b->node_run);
 
-    return order ? order : strcmp(a->part, b->part);
+    return COMPARE(a->node_run, b->node_run) ?: strcmp(a->part, b->part);
 }
 
 /* Sorts by rail; of one rail, the entry with a known speed first. */
 static int by_speed(const void *left, const void *right)
 {
     const struct rail_hint *a = left, *b = right;
-    int order = by_rail(left, right);
 
-    return order ? order : (a->nic_gbps < b->nic_gbps) - (a->nic_gbps > b->nic_gbps);
+    return by_rail(left, right) ?: COMPARE(b->nic_gbps, a->nic_gbps);
 }
 
 static void rails_unite(struct hints *hints)
