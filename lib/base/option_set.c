@@ -356,8 +356,8 @@ static void print_help(const struct option_set *set, FILE *stream)
         if (all[i]->help && width > help_column && width <= HELP_COLUMN_MOST)
             help_column = width;
     }
-    fputs("Usage: ", stream);
-    for (const char *line = set->usage; *line; line++) {
+    fprintf(stream, "Usage: %s%s", set->usage ? "" : set->name, set->usage ? "" : " [OPTION...]");
+    for (const char *line = text_of(set->usage); *line; line++) {
         fputc(*line, stream);
         if (*line == '\n')
             fprintf(stream, "%*s", 7, "");

@@ -61,7 +61,7 @@ struct option_row {
 
 struct option_set {
     const char *name;    /* "muster certify": for messages and the manual page's name */
-    const char *usage;   /* lines, as in the page's SYNOPSIS */
+    const char *usage;   /* lines, as in the page's SYNOPSIS; NULL: "NAME [OPTION...]" */
     const char *summary; /* paragraphs for --help, which wraps lines that begin without a blank */
     const char *status;  /* the exit statuses: "0 good, 1 ..." */
     const struct option_row *rows;    /* up to a row without a name */

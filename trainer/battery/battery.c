@@ -31,7 +31,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster-train battery",
-    .usage = "muster-train battery [OPTION...]",
     .summary = "Runs the train.* tests: trainings with known losses on each rank alone, on the "
                "ranks of each node and on all ranks; checkpoints, data partition, tokens per "
                "second. Start it with srun or mpirun.",

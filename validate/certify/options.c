@@ -96,7 +96,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster certify",
-    .usage = "muster certify [OPTION...]",
     .summary = "Tests nodes in an allocation, certifies good nodes and drains bad ones; the drain "
                "reason names the part at fault. Without -w or -p: all idle nodes and those that "
                "muster drained. Nodes that others drained or use are left alone.",

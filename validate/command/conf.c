@@ -30,7 +30,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster conf",
-    .usage = "muster conf [OPTION...]",
     .summary = "Prints the configuration in effect: every key of muster.conf(5) with its value, "
                "meaning and allowed values. The output is a valid muster.conf.",
     .status = "0 valid, 2 invalid; the line at fault is named.",

@@ -19,7 +19,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster reference",
-    .usage = "muster reference [OPTION...]",
     .summary = "Prints reference values for hardware like this node's: the lines of the reference "
                "table that apply here, why, and their source. They are hints: muster certify warns "
                "of a rail below a threshold, but never fails it.",

@@ -34,7 +34,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster reserve",
-    .usage = "muster reserve [OPTION...]",
     .summary = "Puts nodes into the reservation \"" CLUSTER_WAITING
                "\", where no user job starts. muster certify tests them there and removes those "
                "that it certifies. Running jobs continue. Without -w: all nodes without a valid "

@@ -40,7 +40,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster suspects",
-    .usage = "muster suspects [OPTION...]",
     .summary = "Lists the suspect reports left on this node by users' failed preflights. Needs "
                "root. A suspect report drains no node: muster certify --suspects tests the node "
                "again and removes the report.",

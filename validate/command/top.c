@@ -71,7 +71,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster top",
-    .usage = "muster top [OPTION...]",
     .summary = "Shows the progress of certifications on this host: their stages and the nodes with "
                "faults. On a terminal the view is refreshed until q or Ctrl-C; otherwise a line "
                "per event is printed until the runs end.",

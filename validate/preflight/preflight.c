@@ -347,7 +347,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster preflight",
-    .usage = "muster preflight [OPTION...]",
     .summary = "Inside a job: tests its nodes and the links between them before the job's work. "
                "Checks that MPI starts, messages arrive undamaged, every rail reaches its speed, "
                "an allreduce is exact and the job's GPUs compute right. Prints each node and part "

@@ -29,7 +29,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster revoke",
-    .usage = "muster revoke [OPTION...]",
     .summary = "Removes the certificate of this node; the next job finds it missing. Needs root.",
     .status =
         "0 no certificate left, or a later one kept, 1 still present, 2 usage, 3 no answer from "

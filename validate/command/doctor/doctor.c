@@ -31,7 +31,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster doctor",
-    .usage = "muster doctor [OPTION...]",
     .summary = "Checks what muster needs on this host, the controller and the nodes. "
                "Prints findings and what to fix. Changes nothing.",
     .status = "0 no fault or warnings only, 1 a fault, 2 usage, 3 cannot check something.",

@@ -335,7 +335,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster explain",
-    .usage = "muster explain [OPTION...]",
     .summary = "Prints the environment that the plugin would set for the tasks of a step on this "
                "node, and for each variable the rule and the reason. Does not need Slurm.",
     .status = "0 printed, 2 usage, 3 cannot read the node.",

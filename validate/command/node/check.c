@@ -173,7 +173,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster check",
-    .usage = "muster check [OPTION...]",
     .summary = "Checks everything that this node can determine alone.",
     .status = "0 no failure, 1 a check failed, 2 usage, 3 cannot check something.",
     .rows = rows,

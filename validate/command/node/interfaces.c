@@ -33,7 +33,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster interfaces",
-    .usage = "muster interfaces [OPTION...]",
     .summary =
         "Prints the settings that the Interface lines of muster.conf(5) require on this node, the "
         "current settings, and those to restore after the jobs that hold them end.",

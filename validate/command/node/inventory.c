@@ -388,7 +388,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster inventory",
-    .usage = "muster inventory [OPTION...]",
     .summary = "Prints the hardware of this node: interfaces, RDMA ports and GPUs, and which of "
                "them belong to the fabric, and why. Reads only /sys and /proc.",
     .status = "0 printed, 2 usage, 3 cannot read the node.",

@@ -28,7 +28,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster setup",
-    .usage = "muster setup [OPTION...]",
     .summary = "Proposes changes to the files of this host: the plugin's line in plugstack.conf "
                "and Slurm's health check in slurm.conf. Shows the changes, asks, and makes them. "
                "Settings of the site stay as they are. Prints, on a node, lines for a muster.conf "

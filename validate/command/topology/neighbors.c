@@ -92,7 +92,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster topology --neighbors",
-    .usage = "muster topology --neighbors [OPTION...]",
     .summary = "Prints the switch ports to which this node's interfaces are cabled, as learned by "
                "lldpd on this node.",
     .status = "0 lldpd answered, 2 usage, 3 no answer.",

@@ -315,7 +315,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_set set = {
     .name = "muster topology",
-    .usage = "muster topology [OPTION...]",
     .summary = "Prints the distance between this node's GPUs and rails, with the levels of "
                "nvidia-smi topo -m, and which rails serve which GPU. Reads only /sys and /proc.",
     .status = "0 every GPU has its rails, 1 the fabric has a fault, 2 usage, 3 cannot tell.",
