@@ -118,7 +118,7 @@ static void add_note(struct preflight *preflight, struct findings *findings, siz
     const struct finding *first = &findings->items[index];
     const char *part = part_of(first);
     struct hostlist names = {0};
-    char *folded, text[480];
+    char text[480];
 
     for (size_t i = index; i < findings->count; i++)
         if (is_reported_with(&findings->items[i], first)) {
@@ -126,12 +126,10 @@ static void add_note(struct preflight *preflight, struct findings *findings, siz
                 hostlist_append(&names, findings->items[i].member->name);
             findings->items[i].is_reported = true;
         }
-    folded = hostlist_fold(&names);
-    snprintf(text, sizeof text, "%s: %s%s%s%s", folded ? folded : "some nodes", part,
-             *part ? ": " : "", message_of(first),
+    snprintf(text, sizeof text, "%s: %s%s%s%s", hostlist_text(&names).text, part, *part ? ": " : "",
+             message_of(first),
              first->is_common ? "; not counted as a fault: too many nodes have it" : "");
     hostlist_append(&preflight->notes, text);
-    free(folded);
     hostlist_clear(&names);
 }
 

@@ -94,7 +94,6 @@ static void judge_shared(const struct conf_check *check, size_t leaf)
     const struct hostlist *nodes = &conf->leaves[leaf].below;
     struct hostlist shared = {0};
     int other = -1;
-    char *folded;
 
     for (size_t i = 0; i < nodes->count; i++) {
         int node = subnet_node(check->subnet, nodes->names[i]);
@@ -107,17 +106,15 @@ static void judge_shared(const struct conf_check *check, size_t leaf)
         if (hostlist_append(&shared, nodes->names[i]) != 0)
             check->findings->is_out_of_memory = true;
     }
-    folded = shared.count > 0 ? hostlist_fold(&shared) : NULL;
-    if (folded)
+    if (shared.count > 0)
         subnet_finding_add(check->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
                            "%s has %.200s under %s, %s has %s under %s too: leave %s in the line "
                            "where the cable is",
-                           place(check, &conf->leaves[leaf].at).text, folded,
+                           place(check, &conf->leaves[leaf].at).text, hostlist_text(&shared).text,
                            conf->leaves[leaf].name,
                            line_text(check, &conf->leaves[other].at, &conf->leaves[leaf].at).text,
                            shared.count == 1 ? "it" : "them", conf->leaves[other].name,
                            shared.count == 1 ? "it" : "them");
-    free(folded);
     hostlist_clear(&shared);
 }
 
@@ -143,7 +140,6 @@ static void judge_left_out(const struct conf_check *check, size_t leaf)
     const struct subnet *subnet = check->subnet;
     const struct topology_switch *of = &check->conf->leaves[leaf];
     struct hostlist out = {0};
-    char *folded;
     int last = -1;
 
     for (size_t i = 0; i < subnet->attachment_count && of->below.count > 0; i++) {
@@ -157,15 +153,13 @@ static void judge_left_out(const struct conf_check *check, size_t leaf)
         if (hostlist_append(&out, subnet->nodes.names[at->node]) != 0)
             check->findings->is_out_of_memory = true;
     }
-    folded = out.count > 0 ? hostlist_fold(&out) : NULL;
-    if (folded)
+    if (out.count > 0)
         subnet_finding_add(check->findings, SUBNET_CONF, VERDICT_WARN, "", of->name,
                            "%.200s %s cabled to the switches of %s and %s in no line of "
                            "topology.conf: add %s to %s",
-                           folded, out.count == 1 ? "is" : "are", of->name,
+                           hostlist_text(&out).text, out.count == 1 ? "is" : "are", of->name,
                            out.count == 1 ? "is" : "are", out.count == 1 ? "it" : "them",
                            place(check, &of->at).text);
-    free(folded);
     hostlist_clear(&out);
 }
 

@@ -129,21 +129,19 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
     const struct topology_switch *leaf = group->leaf;
     struct hostlist absent = {0};
     struct text_line place = topology_conf_place(conf, &leaf->at);
-    char *folded, home[560];
+    char home[560];
 
     for (size_t i = 0; i < leaf->below.count; i++)
         if (subnet_node(subnet, leaf->below.names[i]) < 0 &&
             hostlist_append(&absent, leaf->below.names[i]) != 0)
             findings->is_out_of_memory = true;
     if (absent.count > 1 && absent.count == leaf->below.count) {
-        folded = hostlist_fold(&absent);
         subnet_finding_add(
             findings, SUBNET_MISSING, VERDICT_FAIL, "", leaf->name,
             "%s: none of its %zu nodes (%.200s) is in the subnet: see whether the switch is "
             "powered and its uplinks are in (%s)",
-            leaf->name, absent.count, folded ? folded : "?", place.text)
+            leaf->name, absent.count, hostlist_text(&absent).text, place.text)
             ->value = (double)absent.count;
-        free(folded);
     } else {
         bool is_nameless = describe_home(subnet, first_leaf(subnet, group), home, sizeof home);
 
@@ -266,7 +264,6 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
 static void judge_mute(const struct subnet *subnet, struct subnet_findings *findings)
 {
     struct hostlist mute = {0};
-    char *folded = NULL;
 
     for (size_t i = 0, at = 0; subnet->is_ethernet && i < subnet->nodes.count; i++) {
         bool is_named = false;
@@ -280,16 +277,13 @@ static void judge_mute(const struct subnet *subnet, struct subnet_findings *find
         if (!is_named && hostlist_append(&mute, subnet->nodes.names[i]) != 0)
             findings->is_out_of_memory = true;
     }
-    if (mute.count > 0 && mute.count < subnet->nodes.count) {
-        folded = hostlist_fold(&mute);
+    if (mute.count > 0 && mute.count < subnet->nodes.count)
         subnet_finding_add(
             findings, SUBNET_MISSING, VERDICT_WARN, mute.count == 1 ? mute.names[0] : "", "",
             "%.200s: no switch found by LLDP, though %zu of %zu nodes found theirs: check that the "
             "ports are up and that the switch sends LLDP (every 30 s)",
-            folded ? folded : "?", subnet->nodes.count - mute.count, subnet->nodes.count)
+            hostlist_text(&mute).text, subnet->nodes.count - mute.count, subnet->nodes.count)
             ->value = (double)mute.count;
-    }
-    free(folded);
     hostlist_clear(&mute);
 }
 
