@@ -9,56 +9,32 @@
 #include <slurm/spank.h>
 #pragma GCC visibility pop
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats one line. Replaces control characters: the text of a user's option must not forge another
- * line or move the cursor. */
-static void format_line(char *line, size_t size, const char *format, va_list args)
-{
-    int length = snprintf(line, size, "muster: ");
+#include "lib/base/text.h"
 
-    vsnprintf(line + length, size - (size_t)length, format, args);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '\x7f')
-            *c = '?';
-}
+#define PREFIX "muster: "
 
-void host_error(const char *format, ...)
-{
-    char line[2048];
-    va_list args;
-
-    va_start(args, format);
-    format_line(line, sizeof line, format, args);
-    va_end(args);
-    slurm_error("%s", line);
-}
-
-void host_info(const char *format, ...)
-{
-    char line[2048];
-    va_list args;
-
-    va_start(args, format);
-    format_line(line, sizeof line, format, args);
-    va_end(args);
-    slurm_info("%s", line);
-}
-
-void host_print(const char *format, ...)
-{
-    char line[8192]; /* fits a variable of 4096 bytes with its rule and its fact */
-    va_list args;
-
-    va_start(args, format);
-    format_line(line, sizeof line, format, args);
-    va_end(args);
-    slurm_spank_log("%s", line);
-}
+/* Defines a function that prints one line. Replaces control characters: the text of a user's option
+ * must not forge another line or move the cursor. */
+#define PRINTS_LINE(name, size, print)                                                             \
+    void name(const char *format, ...)                                                             \
+    {                                                                                              \
+        char line[size] = PREFIX;                                                                  \
+                                                                                                   \
+        TEXT_FORMAT(line + strlen(PREFIX), sizeof line - strlen(PREFIX), format);                  \
+        for (char *c = line; *c != '\0'; c++)                                                      \
+            if ((unsigned char)*c < ' ' || *c == '\x7f')                                           \
+                *c = '?';                                                                          \
+        print("%s", line);                                                                         \
+    }
+PRINTS_LINE(host_error, 2048, slurm_error)
+PRINTS_LINE(host_info, 2048, slurm_info)
+/* fits a variable of 4096 bytes with its rule and its fact */
+PRINTS_LINE(host_print, 8192, slurm_spank_log)
 
 enum host_step host_step(uint32_t step_id)
 {
