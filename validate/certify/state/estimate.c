@@ -129,7 +129,8 @@ struct budget_work certify_work(const struct certify *certify, size_t nodes)
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
-        if (node_run->has_accelerator && node_run->gpus > work.gpus)
+        if (outcome_is_good(&node_run->outcome) && node_run->has_accelerator &&
+            node_run->gpus > work.gpus)
             work.gpus = node_run->gpus;
     }
     if (machines)

@@ -3389,6 +3389,9 @@ static void test_estimates(void)
     work = certify_work(&made_certify, 3);
     is_int(work.rails, 3, "... else the largest number of a node");
     is_int(work.gpus, 8, "... GPUs of nodes with an accelerator are counted");
+    runs[0].outcome.verdict = VERDICT_FAIL;
+    is_int(certify_work(&made_certify, 2).gpus, 0, "... but not of a node that is not tested");
+    runs[0].outcome.verdict = VERDICT_NONE;
     is_near(work.oversubscription, 1.5, 1e-9, "... nodes that share a machine oversubscribe it");
     is_int(work.sub_rounds, 0, "... without leaf limits there are no sub-rounds");
     made_certify.cluster.leaf_count = 2;
