@@ -37,20 +37,13 @@ static int unit_of(const struct training *training)
  * bit, or adds 1. */
 static void corrupt(const struct training *training, bool is_bit)
 {
-    enum { PIECES = 64 };
     const struct shard *shard = training->shard;
     const struct shape *shape = &training->options->shape;
-    struct checkpoint_state pieces[PIECES];
-    size_t count = shard->strategy->pieces(shard, true, NULL);
     size_t at = shape_unit_offset(shape, unit_of(training)) + shape_tensor_offset(shape, FCW);
-    const struct checkpoint_state *piece;
-    real *parameter;
+    const struct checkpoint_state *piece =
+        &shard->loads[shard->piece_count == 1 ? 0 : unit_of(training)];
+    real *parameter = piece->parameters;
 
-    if (count > PIECES)
-        return;
-    shard->strategy->pieces(shard, true, pieces);
-    piece = count == 1 ? &pieces[0] : &pieces[unit_of(training)];
-    parameter = piece->parameters;
     if (at >= piece->first && at < piece->first + piece->count)
         parameter += at - piece->first;
     if (is_bit)

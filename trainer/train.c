@@ -55,37 +55,29 @@ static void complain(const char *line)
 static int resume(struct training *training, struct saver **saver)
 {
     const struct train_options *options = training->options;
-    const struct strategy *strategy = options->strategy;
+    struct shard *shard = training->shard;
     struct checkpoint_problem problem = training_problem(training);
-    size_t count = strategy->pieces(training->shard, false, NULL);
-    size_t wanted = strategy->pieces(training->shard, true, NULL);
-    struct checkpoint_state *pieces = calloc(count > wanted ? count : wanted, sizeof *pieces);
     struct error err = {""};
     int rv, found = 0;
 
     watch_phase("the checkpoints of %s", options->checkpoint);
-    if (pieces)
-        strategy->pieces(training->shard, false, pieces);
-    rv = pieces ? saver_create(options->checkpoint, &problem, training->comm, pieces, count,
-                               options->keep, saver, &err)
-                : error_set(&err, "checkpoints: %m");
+    rv = saver_create(options->checkpoint, &problem, training->comm, shard->saves,
+                      shard->piece_count, options->keep, saver, &err);
     rv = comm_agree(training->comm, rv, &err);
     if (rv == 0) {
-        strategy->pieces(training->shard, true, pieces);
-        found = checkpoint_read(options->checkpoint, &problem, training->comm, pieces, wanted,
-                                &training->step, complain, &err);
+        found = checkpoint_read(options->checkpoint, &problem, training->comm, shard->loads,
+                                shard->piece_count, &training->step, complain, &err);
         rv = found < 0 ? -1 : 0;
     }
-    free(pieces);
     if (rv != 0) {
         print_error(&err);
         return -1;
     }
     saver_resume_from(*saver, training->step);
     if (found == 0)
-        strategy->draw(training->shard); /* one that is not intact may have left numbers */
+        shard->strategy->draw(shard); /* one that is not intact may have left numbers */
     else
-        strategy->restored(training->shard);
+        shard->strategy->restored(shard);
     if (found > 0 && world.rank == 0) {
         fprintf(stderr, "muster-train: resuming from step %ld of %s\n", training->step,
                 options->checkpoint);

@@ -54,16 +54,10 @@ static void note_loss(struct case_outcome *outcome, int32_t step, double loss)
 static uint32_t digest_of(const struct training *training)
 {
     const struct shard *shard = training->shard;
-    size_t count = shard->strategy->pieces(shard, true, NULL);
-    struct checkpoint_state *pieces = calloc(count, sizeof *pieces);
     uint32_t crc = 0;
 
-    if (!pieces)
-        return 0;
-    shard->strategy->pieces(shard, true, pieces);
-    for (size_t i = 0; i < count; i++)
-        crc = crc32c(crc, pieces[i].parameters, pieces[i].count * sizeof(real));
-    free(pieces);
+    for (size_t i = 0; i < shard->piece_count; i++)
+        crc = crc32c(crc, shard->loads[i].parameters, shard->loads[i].count * sizeof(real));
     return crc;
 }
 
@@ -90,20 +84,20 @@ static int store(struct training *training, const char *directory, bool loads, s
 {
     struct checkpoint_problem problem = training_problem(training);
     const struct shard *shard = training->shard;
-    struct checkpoint_state piece; /* of ddp, which has one */
     struct saver *saver = NULL;
     long step = 0;
     int rv;
 
-    shard->strategy->pieces(shard, loads, &piece);
     if (loads) {
-        rv = checkpoint_read(directory, &problem, training->comm, &piece, 1, &step, ignore, err);
+        rv = checkpoint_read(directory, &problem, training->comm, shard->loads, shard->piece_count,
+                             &step, ignore, err);
         if (rv == 0)
             error_set(err, "%s: the written checkpoint is incomplete", directory);
         training->step = step;
         return rv == 1 ? 0 : -1;
     }
-    rv = saver_create(directory, &problem, training->comm, &piece, 1, 1, &saver, err);
+    rv = saver_create(directory, &problem, training->comm, shard->saves, shard->piece_count, 1,
+                      &saver, err);
     rv = comm_agree(training->comm, rv, err);
     if (rv == 0) {
         rv = saver_begin(saver, training->step, err);

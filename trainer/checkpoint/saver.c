@@ -30,7 +30,7 @@ struct saver {
     int keep;
     int lock; /* rank 0: the directory, open and locked; -1 */
     size_t piece_count;
-    struct checkpoint_state *pieces; /* of the training's state */
+    const struct checkpoint_state *pieces; /* of the training's state */
     struct checkpoint_state *copies;
     real *memory; /* of the copies */
     bool is_begun, has_thread;
@@ -73,26 +73,24 @@ static int lock_directory(const char *directory, struct error *err)
     return fd;
 }
 
-static int allocate(struct saver *saver, const struct checkpoint_state *pieces, struct error *err)
+static int allocate(struct saver *saver, struct error *err)
 {
-    size_t count = 0, bytes = saver->piece_count * sizeof *pieces;
+    const struct checkpoint_state *pieces = saver->pieces;
+    size_t count = 0;
     real *next;
 
     for (size_t i = 0; i < saver->piece_count; i++)
         count += pieces[i].count;
-    saver->pieces = malloc(bytes);
-    saver->copies = malloc(bytes);
+    saver->copies = malloc(saver->piece_count * sizeof *pieces);
     saver->memory = malloc(3 * count * sizeof(real) + 1);
-    if (!saver->pieces || !saver->copies || !saver->memory)
+    if (!saver->copies || !saver->memory)
         return error_set(err, "checkpoints: cannot allocate %.1f GB for a copy: %m",
                          (double)(3 * count * sizeof(real)) / 1e9);
     next = saver->memory;
-    for (size_t i = 0; i < saver->piece_count; i++, next += 3 * pieces[i - 1].count) {
-        saver->pieces[i] = pieces[i];
+    for (size_t i = 0; i < saver->piece_count; i++, next += 3 * pieces[i - 1].count)
         saver->copies[i] =
             (struct checkpoint_state){pieces[i].first, pieces[i].count, next,
                                       next + pieces[i].count, next + 2 * pieces[i].count};
-    }
     return 0;
 }
 
@@ -110,8 +108,9 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
                            .keep = keep,
                            .since = LONG_MAX,
                            .lock = -1,
-                           .piece_count = piece_count};
-    if (allocate(made, pieces, err) != 0) {
+                           .piece_count = piece_count,
+                           .pieces = pieces};
+    if (allocate(made, err) != 0) {
         saver_destroy(made);
         return -1;
     }
@@ -327,7 +326,6 @@ void saver_destroy(struct saver *saver)
     join(saver);
     if (saver->lock >= 0)
         close(saver->lock);
-    free(saver->pieces);
     free(saver->copies);
     free(saver->memory);
     free(saver);

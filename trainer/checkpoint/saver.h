@@ -14,12 +14,12 @@ struct saver;
 /* Steps that saver_begin() reports to the watch for each array of a piece. */
 enum { SAVER_COPY_STEPS = 1024 };
 
-/* Allocates memory for a copy of the state. pieces is copied; its arrays are the training's and
- * must live as long, as must directory and comm. Rank 0 creates the directory and locks it, since
- * two runs that write to one would remove each other's files; it prints a line if the file system
- * has no locks. On NFS the lock of a directory keeps out only runs on the same host; the lock of a
- * file can outlive a node that dies, and would keep out the run that resumes. Returns 0, or -1 with
- * err, possibly on some ranks only: then all must destroy it. */
+/* Allocates memory for a copy of the state. pieces, its arrays, directory and comm must live as
+ * long. Rank 0 creates the directory and locks it, since two runs that write to one would remove
+ * each other's files; it prints a line if the file system has no locks. On NFS the lock of a
+ * directory keeps out only runs on the same host; the lock of a file can outlive a node that dies,
+ * and would keep out the run that resumes. Returns 0, or -1 with err, possibly on some ranks only:
+ * then all must destroy it. */
 int saver_create(const char *directory, const struct checkpoint_problem *problem, struct comm *comm,
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);

@@ -80,14 +80,56 @@ static void destroy(struct shard *shard)
     free(ddp->first_moments);
     free(ddp->second_moments);
     free(ddp->sums);
+    free(ddp->shard.saves);
     free(ddp);
+}
+
+/* This rank's share [first, end) of the elements that its stage owns. */
+static void share(const struct ddp *ddp, size_t *first, size_t *end)
+{
+    struct rank_info rank_info = comm_rank_info(ddp->shard.comm);
+    size_t skipped = stage_owns(ddp->stage, 0) ? 0 : stage_unit_size(ddp->stage, 0);
+    size_t size = (ddp->count - skipped) / (size_t)rank_info.ranks;
+
+    *first = skipped + size * (size_t)rank_info.rank;
+    *end = rank_info.rank + 1 < rank_info.ranks ? *first + size : ddp->count;
+}
+
+static struct checkpoint_state piece_of(const struct ddp *ddp, size_t first, size_t end,
+                                        size_t number)
+{
+    if (first >= end)
+        return (struct checkpoint_state){number, 0, ddp->parameters, ddp->first_moments,
+                                         ddp->second_moments};
+    return (struct checkpoint_state){number, end - first, ddp->parameters + first,
+                                     ddp->first_moments + first, ddp->second_moments + first};
+}
+
+/* Sets pieces to the elements [first, end): one piece for a whole model, for a stage one for each
+ * unit of the model. */
+static void set_pieces(const struct ddp *ddp, size_t first, size_t end,
+                       struct checkpoint_state *pieces)
+{
+    const struct shape *shape = ddp->shard.options.shape;
+
+    if (ddp->stage->stages == 1) {
+        *pieces = piece_of(ddp, first, end, first);
+        return;
+    }
+    for (int unit = 0; unit < shape_units(shape); unit++) {
+        size_t begin = stage_unit_offset(ddp->stage, unit);
+        size_t from = first > begin ? first : begin, to = begin + stage_unit_size(ddp->stage, unit);
+
+        pieces[unit] = piece_of(ddp, from, end < to ? end : to,
+                                shape_unit_offset(shape, unit) + (from - begin));
+    }
 }
 
 static int create(const struct strategy *strategy, const struct shard_options *options,
                   struct comm *comm, struct shard **shard, struct error *err)
 {
     struct ddp *made = calloc(1, sizeof *made);
-    size_t *bytes;
+    size_t *bytes, first, end;
 
     if (!made)
         return error_set(err, "%s: %m", strategy->name);
@@ -103,7 +145,10 @@ static int create(const struct strategy *strategy, const struct shard_options *o
     if (!(made->parameters = shard_alloc(made->count, bytes, err)) ||
         !(made->gradients = shard_alloc(made->count, bytes, err)) ||
         !(made->first_moments = shard_alloc(made->count, bytes, err)) ||
-        !(made->second_moments = shard_alloc(made->count, bytes, err))) {
+        !(made->second_moments = shard_alloc(made->count, bytes, err)) ||
+        shard_alloc_pieces(&made->shard,
+                           made->stage->stages == 1 ? 1 : (size_t)shape_units(options->shape),
+                           err) != 0) {
         destroy(&made->shard);
         return -1;
     }
@@ -112,6 +157,9 @@ static int create(const struct strategy *strategy, const struct shard_options *o
         destroy(&made->shard);
         return error_set(err, "%s: %m", strategy->name);
     }
+    share(made, &first, &end);
+    set_pieces(made, first, end, made->shard.saves);
+    set_pieces(made, 0, made->count, made->shard.loads);
     *shard = &made->shard;
     return 0;
 }
@@ -149,17 +197,6 @@ static void finish(struct shard *shard)
     ddp->sum_count = 0;
 }
 
-/* This rank's share [first, end) of the elements that its stage owns. */
-static void share(const struct ddp *ddp, size_t *first, size_t *end)
-{
-    struct rank_info rank_info = comm_rank_info(ddp->shard.comm);
-    size_t skipped = stage_owns(ddp->stage, 0) ? 0 : stage_unit_size(ddp->stage, 0);
-    size_t size = (ddp->count - skipped) / (size_t)rank_info.ranks;
-
-    *first = skipped + size * (size_t)rank_info.rank;
-    *end = rank_info.rank + 1 < rank_info.ranks ? *first + size : ddp->count;
-}
-
 static double squares(const struct shard *shard, int unit, int tensor)
 {
     const struct ddp *ddp = (const struct ddp *)shard;
@@ -187,38 +224,6 @@ static void update(struct shard *shard, const struct adamw *adamw, long step, do
                  ddp->second_moments, ddp->parameters);
 }
 
-static struct checkpoint_state piece_of(const struct ddp *ddp, size_t first, size_t end,
-                                        size_t number)
-{
-    if (first >= end)
-        return (struct checkpoint_state){number, 0, ddp->parameters, ddp->first_moments,
-                                         ddp->second_moments};
-    return (struct checkpoint_state){number, end - first, ddp->parameters + first,
-                                     ddp->first_moments + first, ddp->second_moments + first};
-}
-
-/* One piece for a whole model; for a stage one for each unit of the model. */
-static size_t pieces(const struct shard *shard, bool loads, struct checkpoint_state *pieces)
-{
-    const struct ddp *ddp = (const struct ddp *)shard;
-    const struct shape *shape = shard->options.shape;
-    bool is_whole = ddp->stage->stages == 1;
-    size_t first = 0, end = ddp->count;
-
-    if (!loads)
-        share(ddp, &first, &end);
-    if (pieces && is_whole)
-        *pieces = piece_of(ddp, first, end, first);
-    for (int unit = 0; pieces && !is_whole && unit < shape_units(shape); unit++) {
-        size_t begin = stage_unit_offset(ddp->stage, unit);
-        size_t from = first > begin ? first : begin, to = begin + stage_unit_size(ddp->stage, unit);
-
-        pieces[unit] = piece_of(ddp, from, end < to ? end : to,
-                                shape_unit_offset(shape, unit) + (from - begin));
-    }
-    return is_whole ? 1 : (size_t)shape_units(shape);
-}
-
 static void restored(struct shard *shard)
 {
     (void)shard; /* each rank has read all of it */
@@ -226,7 +231,7 @@ static void restored(struct shard *shard)
 
 #define OPERATIONS                                                                                 \
     .create = create, .destroy = destroy, .draw = draw, .begin = begin, .finish = finish,          \
-    .squares = squares, .update = update, .pieces = pieces, .restored = restored, .whole = 4
+    .squares = squares, .update = update, .restored = restored, .whole = 4
 
 const struct strategy strategy_ddp = {
     .name = "ddp",

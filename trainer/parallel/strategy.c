@@ -22,6 +22,16 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
+int shard_alloc_pieces(struct shard *shard, size_t count, struct error *err)
+{
+    shard->saves = calloc(2 * count, sizeof *shard->saves);
+    if (!shard->saves)
+        return error_set(err, "%s: %m", shard->strategy->name);
+    shard->loads = shard->saves + count;
+    shard->piece_count = count;
+    return 0;
+}
+
 real *shard_alloc(size_t count, size_t *bytes, struct error *err)
 {
     size_t size_bytes = (count * sizeof(real) + ALIGNED - 1) / ALIGNED * ALIGNED;

@@ -47,6 +47,10 @@ struct shard {
     struct shard_options options;
     struct shard_bytes bytes;
     struct store store; /* for the model */
+    /* [piece_count] ranges: that this rank saves (over all ranks disjoint and complete), and that
+     * it reads */
+    struct checkpoint_state *saves, *loads;
+    size_t piece_count;
 };
 
 struct strategy {
@@ -78,10 +82,7 @@ struct strategy {
     /* Sets the initial weights, and all moments to zero. */
     void (*draw)(struct shard *shard);
 
-    /* Sets pieces to the ranges that this rank saves (over all ranks disjoint and complete), or if
-     * loads to those that it reads. Returns their number; with pieces NULL only that. */
-    size_t (*pieces)(const struct shard *shard, bool loads, struct checkpoint_state *pieces);
-    /* Called after they have been read. */
+    /* Called after shard->loads have been read. */
     void (*restored)(struct shard *shard);
 
     /* How many times a step scatters or gathers each parameter: a rank sends (N - 1) / N of the
@@ -99,5 +100,8 @@ const struct strategy *strategy_find(const char *name); /* NULL: there is none *
 
 /* Allocates count zeros, and adds their bytes to *bytes. Returns NULL with err. */
 real *shard_alloc(size_t count, size_t *bytes, struct error *err);
+
+/* Allocates the shard's pieces; the strategy frees shard->saves. Returns 0, or -1 with err. */
+int shard_alloc_pieces(struct shard *shard, size_t count, struct error *err);
 
 #endif

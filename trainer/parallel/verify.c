@@ -18,9 +18,7 @@ struct verify {
     int units;
     uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, then again of this
                           rank; 0: the rank does not have the tensor */
-    size_t piece_count;
-    struct checkpoint_state *pieces; /* the state that this rank keeps */
-    uint32_t *kept;                  /* [piece_count] their checksums when the last step ended */
+    uint32_t *kept;    /* checksums of shard->loads when the last step ended */
     bool has_kept;
 };
 
@@ -71,17 +69,14 @@ int verify_create(struct shard *shard, struct comm *comm, struct verify **verify
     made->shard = shard;
     made->comm = comm;
     made->units = shape_units(shard->options.shape);
-    made->piece_count = shard->strategy->pieces(shard, true, NULL);
     made->digests =
         calloc(((size_t)comm_rank_info(comm).ranks + 1) * (size_t)made->units * TENSOR_COUNT,
                sizeof *made->digests);
-    made->pieces = calloc(made->piece_count, sizeof *made->pieces);
-    made->kept = calloc(made->piece_count, sizeof *made->kept);
-    if (!made->digests || !made->pieces || !made->kept) {
+    made->kept = calloc(shard->piece_count, sizeof *made->kept);
+    if (!made->digests || !made->kept) {
         verify_destroy(made);
         return error_set(err, "out of memory: %m");
     }
-    shard->strategy->pieces(shard, true, made->pieces);
     *verify = made;
     return 0;
 }
@@ -91,7 +86,6 @@ void verify_destroy(struct verify *verify)
     if (!verify)
         return;
     free(verify->digests);
-    free(verify->pieces);
     free(verify->kept);
     free(verify);
 }
@@ -186,21 +180,22 @@ int verify_after(struct verify *verify, struct error *err)
 
     digest_all(verify, own);
     comm_all_gather(verify->comm, own, count * sizeof *own, verify->digests);
-    for (size_t i = 0; i < verify->piece_count; i++)
-        verify->kept[i] = sum_of(&verify->pieces[i]);
+    for (size_t i = 0; i < verify->shard->piece_count; i++)
+        verify->kept[i] = sum_of(&verify->shard->loads[i]);
     verify->has_kept = true;
     return compare(verify, err);
 }
 
 int verify_before(struct verify *verify, struct error *err)
 {
+    const struct shard *shard = verify->shard;
     int ranks = comm_rank_info(verify->comm).ranks, rv = 0;
     int32_t changed = -1, *all;
 
     if (!verify->has_kept)
         return 0;
-    for (size_t i = 0; i < verify->piece_count && changed < 0; i++)
-        if (sum_of(&verify->pieces[i]) != verify->kept[i])
+    for (size_t i = 0; i < shard->piece_count && changed < 0; i++)
+        if (sum_of(&shard->loads[i]) != verify->kept[i])
             changed = (int32_t)i;
     all = comm_gather_buffer(verify->comm, sizeof *all);
     comm_all_gather(verify->comm, &changed, sizeof changed, all);
@@ -209,9 +204,9 @@ int verify_before(struct verify *verify, struct error *err)
 
         if (all[rank] < 0)
             continue;
-        if (verify->piece_count > 1 && all[rank] == 0)
+        if (shard->piece_count > 1 && all[rank] == 0)
             snprintf(what, sizeof what, "the embedding");
-        else if (verify->piece_count > 1)
+        else if (shard->piece_count > 1)
             snprintf(what, sizeof what, "layer %d", all[rank] - 1);
         rv = error_set(err,
                        "%s: its stored %s changed since the last step: its memory corrupts data",

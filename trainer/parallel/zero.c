@@ -173,6 +173,7 @@ static void destroy(struct shard *shard)
     free(zero->second_moments);
     free(zero->ends);
     free(zero->gathers);
+    free(zero->shard.saves);
     free(zero);
 }
 
@@ -227,6 +228,17 @@ static int allocate(struct zero *zero, struct error *err)
                            &zero->shard.bytes, &zero->gathered, err);
 }
 
+static void set_pieces(struct zero *zero)
+{
+    for (int unit = 0; unit < zero->units; unit++) {
+        size_t first, count = own_count(zero, unit, &first), at = zero->part_at[unit];
+
+        zero->shard.saves[unit] = zero->shard.loads[unit] = (struct checkpoint_state){
+            shape_unit_offset(zero->shard.options.shape, unit) + first, count,
+            own_parameters(zero, unit), zero->first_moments + at, zero->second_moments + at};
+    }
+}
+
 static int create(const struct strategy *strategy, const struct shard_options *options,
                   struct comm *comm, struct shard **shard, struct error *err)
 {
@@ -247,10 +259,11 @@ static int create(const struct strategy *strategy, const struct shard_options *o
     made->level = strategy->level;
     made->units = (int)units;
     lay_out(made);
-    if (allocate(made, err) != 0) {
+    if (allocate(made, err) != 0 || shard_alloc_pieces(&made->shard, units, err) != 0) {
         destroy(&made->shard);
         return -1;
     }
+    set_pieces(made);
     *shard = &made->shard;
     return 0;
 }
@@ -337,21 +350,6 @@ static void update(struct shard *shard, const struct adamw *adamw, long step, do
     }
 }
 
-static size_t pieces(const struct shard *shard, bool loads, struct checkpoint_state *pieces)
-{
-    const struct zero *zero = (const struct zero *)shard;
-
-    (void)loads;
-    for (int unit = 0; pieces && unit < zero->units; unit++) {
-        size_t first, count = own_count(zero, unit, &first), at = zero->part_at[unit];
-
-        pieces[unit] = (struct checkpoint_state){
-            shape_unit_offset(shard->options.shape, unit) + first, count,
-            own_parameters(zero, unit), zero->first_moments + at, zero->second_moments + at};
-    }
-    return (size_t)zero->units;
-}
-
 static void restored(struct shard *shard)
 {
     struct zero *zero = (struct zero *)shard;
@@ -375,7 +373,6 @@ static void restored(struct shard *shard)
         .finish = finish,                                                                          \
         .squares = squares,                                                                        \
         .update = update,                                                                          \
-        .pieces = pieces,                                                                          \
         .restored = restored,                                                                      \
         .passes = number < 3 ? 2 : 3,                                                              \
     }
