@@ -98,7 +98,7 @@ static struct setup {
         DISK_IS_SLOW,
         HOST_IS_LEFT_OUT
     } host_kind;
-    double host_triad, host_stalled;
+    double host_triad, host_stalled, gpu_rate; /* of n1 */
     int foreign_records;    /* number of records about n1 that the faulty node prints */
     const char *rebooted;   /* the node that Slurm reports as rebooted during the run */
     time_t boots[2];        /* its boot time before and after; after 0: in ten seconds */
@@ -154,6 +154,7 @@ static struct setup {
     bool has_cables;                      /* lldpds see the switch leaf1 (n1 and n2) or leaf2 */
     bool uplink_is_slow, uplink_is_lossy; /* the uplink between the leaves */
     const char *silent_lldpd;             /* the node whose lldpd does not answer */
+    bool has_topology;                    /* of Slurm: one leaf, rack1 */
     const char *cut_off;                  /* the node that the head cannot reach */
     bool is_cut_off_late;                 /* it cannot from the job's start on */
     enum reach_state cut_off_as;
@@ -197,6 +198,7 @@ static const struct setup default_setup = {.admin_reason = "fan broken",
                                            .kept_node = -1,
                                            .kept_until = 4000000000,
                                            .host_triad = 200,
+                                           .gpu_rate = 100,
                                            .rebooted = "",
                                            .boots = {1000},
                                            .rails = 1,
@@ -453,6 +455,10 @@ static int load_all(struct cluster *cluster, struct error *err)
     cluster->has_waiting = *setup.reserved != '\0';
     cluster->nodes = calloc(NODES, sizeof *cluster->nodes);
     cluster->node_count = NODES;
+    if (setup.has_topology) {
+        cluster->leaves = calloc(1, sizeof *cluster->leaves);
+        cluster->leaves[cluster->leaf_count++] = strdup("rack1");
+    }
     for (int i = 0; i < NODES; i++) {
         struct cluster_node *node = &cluster->nodes[i];
         bool is_dead = allocations > 1 && strcmp(nodes[i].name, setup.dead) == 0;
@@ -469,7 +475,7 @@ static int load_all(struct cluster *cluster, struct error *err)
             .comment = strdup(slurm.nodes[i].comment),
             .extra = strdup(slurm.nodes[i].extra),
             .cpus = 1,
-            .leaf = -1,
+            .leaf = setup.has_topology ? 0 : -1,
             .is_idle = slurm.job == 0,
             .is_allocated = slurm.job != 0,
             .is_drained = slurm.nodes[i].is_drained,
@@ -872,7 +878,7 @@ static void print_gpu_records(const struct hostlist *names, const struct process
                       .part = "gpu3", .message = "slow", .node = name);
         else
             PASS("gpu", .test = "gpu.compute", .metric = "rate_fp32", .unit = "GFLOP/s",
-                 .value = 100, .part = "gpu3", .node = name);
+                 .value = is_first ? setup.gpu_rate : 100, .part = "gpu3", .node = name);
     }
 }
 
@@ -1123,9 +1129,11 @@ static void run_muster(char *const *words, const struct hostlist *names,
                   .unit = "Mb/s", .value = 100000, .part = "eth1",
                   .peer = i < 2 ? "02:00:00:00:00:01" : "02:00:00:00:00:02", .message = port,
                   .node = nodes[i].name);
-            PRINT(process, task, .suite = "topology", .test = "net.topology", .metric = "neighbor",
-                  .unit = "Mb/s", .value = 100000, .part = "eth0", .peer = "02:00:00:00:00:03",
-                  .message = "no-port", .node = nodes[i].name);
+            for (int k = 0; k < 3; k++) /* with something missing */
+                PRINT(process, task, .suite = "topology", .test = "net.topology",
+                      .metric = "neighbor", .unit = "Mb/s", .value = 100000,
+                      .part = k == 0 ? NULL : "eth0", .peer = k == 1 ? NULL : "02:00:00:00:00:03",
+                      .message = k == 2 ? "no-port" : "leaf3 Eth1/9", .node = nodes[i].name);
         }
         if (strcmp(words[0], "certificate") == 0 && !setup.refuses_certificates)
             node_issue(i, task, process);
@@ -1835,6 +1843,27 @@ static void test_slow_accelerators(void)
     run();
     ok(!slurm.nodes[0].is_drained && !slurm.nodes[1].is_drained && !slurm.nodes[5].is_drained,
        "a fault that all nodes share drains none");
+}
+
+static void compares_accelerators_with_their_history(void)
+{
+    int compared = 0;
+
+    setup.accelerators = GPUS;
+    for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
+        run();
+        setup.keeps_history = true;
+    }
+    setup.gpu_rate = 80;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_WARN,
+           "a rate below the device's own history is a warning");
+    is_int(outcome_of("n2")->stages[STAGE_GPU], VERDICT_PASS, "... on no other node");
+    setup.accelerators = GPU_IS_SLOW;
+    run();
+    for (size_t i = 0; i < certify.records.count; i++)
+        compared += catalog_is_limit(RECORD_AT(&certify.records, i)->limit_source, LIMIT_HISTORY);
+    is_int(compared, 0, "a rate that failed is not compared with it");
 }
 
 static void test_containers(void)
@@ -3068,6 +3097,10 @@ static void reads_leaves_from_cables(void)
     run_command(certify_run);
     is_str(links_blocks, "leaf1=n[1-2]:3;leaf2=n[3-4,6]:3",
            "... with the uplink limit of each leaf");
+    setup.has_topology = true;
+    setup.silent_lldpd = "n2";
+    run();
+    is_str(leaf_of("n1"), "rack1", "Slurm's leaves stay if a node reports no cables");
 }
 
 /* Facts that are missing because a check was cut are no failure. */
@@ -3688,6 +3721,7 @@ static void (*const tests[])(void) = {
     test_good_accelerators,
     test_explicit_accelerators,
     test_slow_accelerators,
+    compares_accelerators_with_their_history,
     test_containers,
     test_missing_libraries,
     test_hosts,
