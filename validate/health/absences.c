@@ -66,10 +66,10 @@ static void parse_line(struct absences *absences, const char *line)
     struct absence *absence;
     char test[sizeof absence->test], name[64];
     unsigned times;
-    int behind = -1;
+    int behind = 0;
 
-    if (sscanf(line, "%u %31s %63s%n", &times, test, name, &behind) != 3 || behind < 0 ||
-        line[behind] != ' ' || !absences_concern(catalog_fault_parse(name)))
+    if (sscanf(line, "%u %31s %63s%n", &times, test, name, &behind) != 3 || line[behind] != ' ' ||
+        !absences_concern(catalog_fault_parse(name)))
         return;
     absence = find(absences, catalog_fault_parse(name), line + behind + 1);
     if (!absence)

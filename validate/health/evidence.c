@@ -39,8 +39,7 @@ static bool evidence_parse(const char *directory, const char *name, struct evide
     char code[64];
     struct tm utc = {0};
 
-    if (!part || part == time || part - name >= (int)sizeof code ||
-        time - part > (int)sizeof evidence->part)
+    if (!part || part == time || time - part > (int)sizeof evidence->part)
         return false;
     snprintf(code, sizeof code, "%.*s", (int)(part - name), name);
     *evidence = (struct evidence){.code = catalog_fault_parse(code)};

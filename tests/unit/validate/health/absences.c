@@ -52,6 +52,8 @@ int main(void)
 
     ok(absences_concern(FAULT_LINK_DOWN) && absences_concern(FAULT_GPU_LINK_DOWN),
        "links that are down can be missing for a while");
+    ok(absences_concern(FAULT_INTERFACE_MISSING) && absences_concern(FAULT_GPU_LOST),
+       "... so can interfaces and GPUs");
     ok(absences_concern(FAULT_GRES_MISMATCH) && absences_concern(FAULT_GPU_NO_DRIVER),
        "while a driver is reloaded GPUs have no files and no driver");
     ok(absences_concern(FAULT_GPU_MISSING) && !absences_concern(FAULT_GPU_MEMORY_ERRORS),

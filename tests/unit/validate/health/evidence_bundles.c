@@ -58,13 +58,19 @@ int main(void)
     ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW, 0, &evidence), "a fault needs a bundle");
     snprintf(path, sizeof path, "%s/gpu_lost-gpu3-20251125T170000Z.tar", directory);
     is_str(evidence.path, path, "... whose name has the fault, part and time");
+    ok(evidence.code == FAULT_GPU_LOST && strcmp(evidence.part, "gpu3") == 0 &&
+           evidence.time_s == NOW,
+       "... which are known");
     put_bundle(&evidence);
+    evidence = (struct evidence){.path = ""};
     ok(!is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, 0, &evidence),
        "the same fault needs no second one");
     is_str(evidence.path, path, "... and gets the path of the first");
+    ok(!is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, NOW, &evidence),
+       "... also if the node was certified in that second");
     ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, NOW + 1, &evidence),
        "... unless the node was certified in between");
-    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + EVIDENCE_KEEP_S + 1, 0, &evidence),
+    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + EVIDENCE_KEEP_S, 0, &evidence),
        "... or the first one is old");
     ok(is_wanted(FAULT_GPU_LOST, "gpu4", NOW + HOUR, 0, &evidence), "another part needs its own");
     ok(is_wanted(FAULT_NIC_FAILED, "../../x-y z", NOW + 1, 0, &evidence),
@@ -78,6 +84,7 @@ int main(void)
     tree_put(root, "evidence/notes", "of somebody");
     tree_put(root, "evidence/frob-gpu3-20251125T170000Z.tar", "of no fault");
     tree_put(root, "evidence/gpu_lost-gpu3-now.tar", "of no time");
+    tree_put(root, "evidence/gpu_lost-20251125T170000Z.tar", "of no part");
     is_str(list_bundles(0),
            "gpu_lost gpu3 1764090000\nnic_failed .._.._x_y_z 1764090001\ndisk_failed  1764090002\n",
            "bundles are listed by time, and no other files");
