@@ -93,7 +93,6 @@ static int parse(const char *text, struct brake *brake)
 {
     char time[24], permission[16];
 
-    *brake = (struct brake){0};
     if (strncmp(text, "muster brake 1\n", 15) != 0 ||
         !value_of(text, "\ntime: ", time, sizeof time) ||
         !value_of(text, "\nleave: ", permission, sizeof permission) ||

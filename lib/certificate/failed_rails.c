@@ -27,9 +27,8 @@ static int list_failed(const struct certificate *certificate, struct hostlist *r
         const char *end = strstr(line, ": ");
         char name[64];
 
-        if (end && end < line + length && length > test_length &&
-            strncmp(line, test, test_length) == 0 && !ends_in(line, length, " Mb/s") &&
-            (size_t)(end - line) - test_length < sizeof name) {
+        if (end && end < line + length && strncmp(line, test, test_length) == 0 &&
+            !ends_in(line, length, " Mb/s") && (size_t)(end - line) - test_length < sizeof name) {
             snprintf(name, sizeof name, "%.*s", (int)((size_t)(end - line) - test_length),
                      line + test_length);
             if (hostlist_append(rails, name) != 0) {

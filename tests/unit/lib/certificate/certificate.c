@@ -620,7 +620,8 @@ static void names_failed_rails(void)
 {
     char tests[] = "check: pass\nlinks eth1: 196 Mb/s\nlinks eth2: 49 Mb/s rail_slow\n"
                    "links mlx5_0:1: 3 Mb/s failed\ncollectives: failed\nlinks failed\n"
-                   "links eth3: unusable rail_fault\nlinks eth4: 9 Mb/s of_a_newer_muster\n";
+                   "links eth3: unusable rail_fault\nlinks eth4: 9 Mb/s of_a_newer_muster\n",
+         longest[200];
     struct certificate certificate = {.tests = tests, .issued = 1795190000};
     struct failed_rails failed;
 
@@ -632,6 +633,11 @@ static void names_failed_rails(void)
         is_str(failed.rails.names[3], "eth4", "... and one with an unknown code");
     }
     is_str(failed.why, "failed certification 2026-11-20", "... with the date of the certificate");
+    failed_rails_clear(&failed);
+    snprintf(longest, sizeof longest, "links %063d: failed\nlinks %064d: failed\n", 1, 2);
+    certificate.tests = longest;
+    failed_rails_of(&certificate, &failed);
+    is_int(failed.rails.count, 1, "a name longer than a rail's is left out");
     failed_rails_clear(&failed);
     certificate.tests = NULL;
     failed_rails_of(&certificate, &failed);
