@@ -109,7 +109,8 @@ static void test_same_reasons(void)
     ok(!reason_is_same(slow, two), "an additional fault is not the same");
     ok(!reason_is_same("", slow), "an empty reason is not the same as a fault");
     ok(!reason_is_same("", ""), "... nor as another empty one");
-    ok(!reason_is_same("muster:", "muster: "), "... nor are reasons without a fault the same");
+    ok(!reason_is_same("muster:", "muster: ") && !reason_is_same("muster: ... x", "muster: ... x"),
+       "... nor are reasons without a fault the same");
     ok(reason_has(two, "muster: gpu_missing gpu 6 2026-12-24") && reason_has(two, two),
        "a reason with two faults has each of them");
     ok(!reason_has(slow, two) && !reason_has(two, "muster: rail_slow eth2"), "... but no other");

@@ -71,8 +71,12 @@ int main(void)
 
     ok(testing_lock("/tmp/muster-testing-none/runs", &err) < 0 && errno == ENOENT,
        "without a journal directory no other run is choosing");
+    is_int(testing_read("/tmp/muster-testing-none", "c", &nodes, &err), 0, "... nor tests nodes");
+    is_int(testing_read("/dev/null", "c", &nodes, &err), -1, "a file instead of it is an error");
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
     ok(mkdtemp(directory) != NULL, "a directory for journals is made");
+    snprintf(command, sizeof command, "%s/first", directory);
+    is_int(symlink("nowhere", command), 0, "a dangling link comes before the journals");
     a = journal_open("a");
     b = journal_open("b");
     is_str(nodes_of_others("b"), "", "no node is in tests yet");
