@@ -116,6 +116,15 @@ static int quick(const char *conf, const char *how)
     return host_call("local_user_init");
 }
 
+/* nohup srun ignores SIGHUP. */
+static void takes_sighup(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    start("Preflight=quick\n", "grep -q '^SigIgn:.*[02468ace]$' /proc/$$/status");
+    is_int(host_call("local_user_init"), 0, "a preflight does not ignore it");
+    signal(SIGHUP, SIG_DFL);
+}
+
 /* A preflight that hangs must not keep srun's sockets open. */
 static void holds_nothing_open(bool is_old)
 {
@@ -369,6 +378,7 @@ int main(int argc, char *argv[])
     unsetenv("SLURM_JOBID");
     unsetenv("MUSTER_PREFLIGHT");
     unsetenv("MUSTER_ENVIRONMENT");
+    takes_sighup();
     holds_nothing_open(false);
     holds_nothing_open(true);
     when_wanted();
