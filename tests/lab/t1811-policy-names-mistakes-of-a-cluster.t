@@ -28,7 +28,7 @@ found() { # CODE UNDO-COMMAND -- COMMAND...
 
 text=$(lab run "$muster" policy check)
 is "$?" 0 'the lab is well configured'
-like "$text" '^cluster .*: 1 partitions, 3 QOS, 9 associations, 0 reservations; no mistakes found, of' '... without a finding'
+like "$text" '^cluster .*: 1 partition, 3 QOS, 9 associations, 0 reservations; no mistakes found, of' '... without a finding'
 like "$text" '^slurm.conf: /.*/slurm.conf, which is what slurmctld has read$' '... and names the file'
 sed -i '$aMaxArraySize=1000' "$top/.lab/$name/head/etc/slurm/slurm.conf"
 like "$(lab run "$muster" policy check)" '^slurm.conf: that in /.* differs from what slurmctld has read of /' \

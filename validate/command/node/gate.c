@@ -128,11 +128,12 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     brake->when = time(NULL);
     brake->permission =
         refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_PERMITTED : BRAKE_ON;
-    snprintf(brake->message, sizeof brake->message,
-             "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d may refuse jobs "
-             "for one cause (GateBrake), and %zu in total (DrainCap)",
-             refusals.same_cause + 1, cap_base(cluster), brake->cause, refusals.drained,
-             conf->gate_brake, cap);
+    snprintf(
+        brake->message, sizeof brake->message,
+        "%zu of %zu nodes are \"%s\"; drained otherwise: %zu; at most %d may refuse jobs for one "
+        "cause (GateBrake), and %zu in total (DrainCap)",
+        refusals.same_cause + 1, cap_base(cluster), brake->cause, refusals.drained,
+        conf->gate_brake, cap);
     if (!refusals.counts) /* drained in between */
         out_of_service(brake);
     return 0;

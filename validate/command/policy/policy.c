@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "validate/command/jsontext.h"
 #include "validate/report/table.h"
 #include "validate/scheduling/verify/kinds.h"
@@ -160,10 +161,15 @@ static void print_source(const struct site *site)
 static void print_summary(const struct site *site, const struct policy_findings *findings,
                           int failed)
 {
-    printf("cluster %s: %zu partitions, %zu QOS, %zu associations, %zu reservations; ",
-           site_config(site, "ClusterName"), site->tables[CLUSTER_PARTITIONS].count,
-           site->tables[CLUSTER_QOS].count, site->tables[CLUSTER_ASSOCIATIONS].count,
-           site->tables[CLUSTER_RESERVATIONS].count);
+    const struct site_table *tables = site->tables;
+    size_t partitions = tables[CLUSTER_PARTITIONS].count;
+    size_t associations = tables[CLUSTER_ASSOCIATIONS].count;
+    size_t reservations = tables[CLUSTER_RESERVATIONS].count;
+
+    printf("cluster %s: %zu partition%s, %zu QOS, %zu association%s, %zu reservation%s; ",
+           site_config(site, "ClusterName"), partitions, text_plural(partitions),
+           tables[CLUSTER_QOS].count, associations, text_plural(associations), reservations,
+           text_plural(reservations));
     if (findings->count)
         printf("%d fail, %zu warn\n", failed, findings->count - (size_t)failed);
     else
