@@ -183,6 +183,10 @@ const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, con
  * nvgrace_gpu_vfio_pci of Linux 6.9 (drivers/vfio/pci), or pci-stub. */
 bool gpu_is_passed_through(const struct gpu *gpu);
 
+/* Whether programs of this host can use the GPU: it has a driver, which does not exclude it or keep
+ * it for virtual machines. */
+bool gpu_is_usable(const struct gpu *gpu);
+
 const char *link_layer_name(enum link_layer layer); /* "InfiniBand", "Ethernet", "unknown" */
 const char *gid_type_name(enum gid_type type);      /* "IB", "RoCE v1", "RoCE v2", "unknown" */
 const char *

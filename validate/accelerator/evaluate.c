@@ -374,8 +374,7 @@ static void evaluate_device(struct evaluation *evaluation, const struct accelera
 
 static bool is_expected(const struct accelerator_report *report, const struct gpu *gpu)
 {
-    return gpu->vendor == report->vendor && gpu->driver[0] && !gpu->is_excluded &&
-           !gpu_is_passed_through(gpu);
+    return gpu->vendor == report->vendor && gpu_is_usable(gpu);
 }
 
 static bool is_taken(const long *indexes, size_t count, long gpu)

@@ -29,20 +29,20 @@ static void report_count(const struct checks *checks, long found, long expected,
                   found < expected ? "; the kernel log shows which one is gone" : "");
 }
 
-/* expected: how many GPUs the node should have; -1: unknown. If that many have a driver, the others
- * are not meant for jobs, as a graphics card or the graphics unit of a processor. */
+/* expected: how many GPUs the node should have; -1: unknown. If jobs can use that many, one without
+ * driver is not meant for them, as a graphics card or the graphics unit of a processor. */
 static void check_drivers(const struct checks *checks, long expected)
 {
     char part[24];
-    long with_driver = 0;
+    long usable = 0;
 
     for (size_t i = 0; i < checks->inventory->gpu_count; i++)
-        with_driver += checks->inventory->gpus[i].driver[0] != '\0';
+        usable += gpu_is_usable(&checks->inventory->gpus[i]);
 
     for (size_t i = 0; i < checks->inventory->gpu_count; i++) {
         const struct gpu *gpu = &checks->inventory->gpus[i];
 
-        if (!gpu->driver[0] && expected >= 0 && with_driver >= expected)
+        if (!gpu->driver[0] && expected >= 0 && usable >= expected)
             checks_report(checks,
                           RECORD(.part = part_name(i, part), .code = FAULT_GPU_NO_DRIVER,
                                  .verdict = VERDICT_WARN),

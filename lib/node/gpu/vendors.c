@@ -49,6 +49,11 @@ bool gpu_is_passed_through(const struct gpu *gpu)
     return strstr(gpu->driver, "vfio") || strcmp(gpu->driver, "pci-stub") == 0;
 }
 
+bool gpu_is_usable(const struct gpu *gpu)
+{
+    return gpu->driver[0] && !gpu->is_excluded && !gpu_is_passed_through(gpu);
+}
+
 const char *gpu_vendor_name(enum gpu_vendor vendor)
 {
     const struct gpu_vendor_info *info = gpu_vendor_info(vendor);

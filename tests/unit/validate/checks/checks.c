@@ -289,6 +289,9 @@ static void test_gpus(void)
     has_line("warn gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver, but the node "
              "has the 7 GPUs expected",
              "... is only a warning if the others are as many as the node should have");
+    put("proc/driver/nvidia/gpus/0000:df:00.0/information", "GPU Excluded:\t Yes\n");
+    has_part("fail gpu1 ", "... and not one of them is excluded by the driver");
+    put("proc/driver/nvidia/gpus/0000:df:00.0/information", "GPU Excluded:\t No\n");
     conf.gpus_per_node = -1;
     put("etc/slurm/slurm.conf", "NodeName=h[1-4]\n");
     has_part("warn gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver, but",
