@@ -150,10 +150,12 @@ static int nodes_choose(const struct cluster *cluster, const char *list,
             rv |= hostlist_append(&names, cluster->nodes[i].name);
     if (!list && rv != 0)
         error_set(err, "no memory");
-    if (rv == 0 && cluster_unknown_node(cluster, &names, err))
+    if (rv == 0 && list && cluster_unknown_node(cluster, &names, err))
         rv = -1;
-    for (size_t i = 0; rv == 0 && i < names.count && i < cluster->node_count; i++)
-        nodes[count++] = cluster_node(cluster, names.names[i]);
+    for (size_t i = 0; rv == 0 && i < names.count && (size_t)count < cluster->node_count; i++) {
+        nodes[count] = cluster_node(cluster, names.names[i]);
+        count += nodes[count] != NULL; /* Slurm may not list all nodes of a partition */
+    }
     hostlist_clear(&names);
     return rv == 0 ? count : -1;
 }

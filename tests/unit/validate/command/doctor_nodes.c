@@ -84,6 +84,11 @@ static void queries_each_node_in_its_partition(void)
     is_int((int)reach_s, DOCTOR_REACH_S, "... after their slurmd, which has some time to answer");
     is_str(found_of(&findings, "n4", "answer"), answered, "... which report");
     doctor_clear(&findings);
+    made_hides_cloud = true;
+    is_int(doctor_cluster(NULL, &findings, &err), 0, "a node that Slurm does not list is left out");
+    is_str(found_of(&findings, "n4", "answer"), answered, "... and the others report");
+    doctor_clear(&findings);
+    made_hides_cloud = false;
     made_is_divided = true;
     partitions[0] = '\0';
     doctor_cluster(NULL, &findings, &err);

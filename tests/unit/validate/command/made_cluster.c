@@ -8,7 +8,7 @@
 #include "tests/unit/tap.h"
 
 const char *made_comment = "", *made_extra = "";
-bool made_is_divided, made_is_down;
+bool made_is_divided, made_is_down, made_hides_cloud;
 
 int __wrap_cluster_open(struct error *err)
 {
@@ -28,6 +28,8 @@ int __wrap_cluster_load(struct cluster *cluster, struct error *err)
     if (made_is_divided)
         cluster->partitions[1] =
             (struct cluster_partition){.name = strdup("other"), .is_up = !made_is_down};
+    if (made_hides_cloud)
+        hostlist_append(&cluster->partitions[0].nodes, "n0");
     for (int i = 0; i < MADE_NODES; i++) {
         char name[16];
 

@@ -13,6 +13,7 @@ extern const char *made_comment; /* of each node; "" at first; the cluster does 
 extern const char *made_extra;   /* Extra of each node, likewise */
 extern bool made_is_divided;     /* n4 is in its own partition, other; none is the default */
 extern bool made_is_down;        /* partition "other" is down */
+extern bool made_hides_cloud;    /* partition "lab" has a node n0, which Slurm does not list */
 
 int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 /* A test that needs srun's output defines it and is linked with --wrap=step_run_on. */
